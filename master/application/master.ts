@@ -2,17 +2,17 @@
 import { type Backlog, backlogOf, NO_BACKLOG } from '../domain/views/backlog.ts';
 import { AHEAD_COUNT_MAX, type Fill, ORDERED_LANES_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type {
-  Command,
-  Event,
-  LimitChange,
-  NewSettings,
-  Only,
-  PauseChange,
-  Seen,
-  TaskChange,
-  TypeChange,
-  ViewChange,
+import {
+  ANY_TASK,
+  type Command,
+  type Event,
+  type LimitChange,
+  type NewSettings,
+  type Only,
+  type PauseChange,
+  type TaskChange,
+  type TypeChange,
+  type ViewChange,
 } from '../domain/events.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
@@ -65,7 +65,7 @@ import { Reports } from './reports/reports.ts';
 import { Submissions } from './submissions.ts';
 import type { LoadCounter } from '../domain/load/counter.ts';
 import type { Clock, ShownTask, StoredTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
-import { inPieces, TooMany, type Turnstiles, turnstiles } from './turnstile.ts';
+import { inPieces, TooMany, type Turnstiles, turnstiles, whileAsked } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
@@ -114,7 +114,7 @@ export class Master implements MasterHandle {
     this.feed = new Feed(options, (work) => this.#inTurn('eventPages', work));
     this.logs = new Logs(options, (work) => this.#inTurn('eventPages', work));
     this.readHistory = (...of) => this.#inTurn('lists', () => this.#store.readHistory(...of));
-    this.reports = new Reports(options, (work) => this.#inTurn('lists', work));
+    this.reports = new Reports(options, (work) => this.#inTurn('reports', work));
   }
 
   by(author: Author): Master {
@@ -149,7 +149,7 @@ export class Master implements MasterHandle {
     return this.#command({ type: 'retryRequested', taskId });
   }
 
-  change(taskId: string, change: TaskChange, seen: Seen = ANY): Promise<CommandOutcome> {
+  change(taskId: string, change: TaskChange, seen = ANY_TASK): Promise<CommandOutcome> {
     return this.#command({ type: 'changeRequested', taskId, change, seen });
   }
 
@@ -307,8 +307,8 @@ export class Master implements MasterHandle {
     return this.#inTurn('lists', () => this.#store.countEnded(state, max));
   }
 
-  #inTurn<T>(line: keyof Turnstiles, work: () => Promise<T>): Promise<T> {
-    return this.#read(() => this.#options.turnstiles[line].during(work), LIST_MS_MAX);
+  #inTurn<T>(line: keyof Turnstiles, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#read((gone) => this.#options.turnstiles[line].during(work, gone), LIST_MS_MAX);
   }
 
   operations(sight: Sight = { groups: null, types: null }): Operations {
@@ -319,10 +319,12 @@ export class Master implements MasterHandle {
     return new Operations({ store, clock, look, search, command }, sight);
   }
 
-  #read<T>(work: () => Promise<T>, withinMs = READ_MS_MAX): Promise<T> {
+  #read<T>(work: (gone: AbortSignal) => Promise<T>, withinMs = READ_MS_MAX): Promise<T> {
     // Before the first term nobody knows which tables there are: a task would seem not to be there.
     if (this.#engine.state === null) return Promise.reject(starting());
-    return this.#engine.storeWatch.whileItAnswers(work(), withinMs).catch((error: unknown) => {
+    const { storeWatch } = this.#engine;
+    const asked = whileAsked((gone) => storeWatch.whileItAnswers(work(gone), withinMs));
+    return asked.catch((error: unknown) => {
       if (error instanceof TooMany) throw error;
       throw unanswered(error instanceof Unavailable ? undefined : error);
     });
@@ -395,6 +397,3 @@ export class Master implements MasterHandle {
     this.#engine.post(event, frameBytes);
   }
 }
-
-/** Whichever task it is by then, whatever has become of it. */
-const ANY: Seen = { seq: null, version: null };

@@ -37,12 +37,18 @@ export class Turnstile {
     return this.#waiting.length;
   }
 
-  /** @throws {TooMany} */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * @param gone Nobody waits for it any more: what has not begun by then never does.
+   * @throws {TooMany}
+   */
+  async during<T>(
+    work: (gone: AbortSignal) => Promise<T>,
+    gone: AbortSignal = new AbortController().signal,
+  ): Promise<T> {
     if (this.#count < this.#countMax) this.#count += 1;
-    else await this.#place();
+    else await this.#place(gone);
     try {
-      return await work();
+      return await work(gone);
     } finally {
       const next = this.#waiting.shift();
       // The place goes from hand to hand: whoever comes meanwhile stands behind.
@@ -51,26 +57,49 @@ export class Turnstile {
     }
   }
 
-  #place(): Promise<void> {
+  #place(gone: AbortSignal): Promise<void> {
     if (this.#waiting.length >= this.#waitingMax) {
       return Promise.reject(
         new TooMany(`the master is busy: too many ${this.#what} are asked for`, 1),
       );
     }
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve, reject) => {
+      const enter = () => {
+        gone.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(new Unavailable('nobody waits for it any more'));
+      };
+      this.#waiting.push(enter);
+      gone.addEventListener('abort', leave, { once: true });
+    });
   }
 }
 
-/** For all namespaces together. Whoever follows a feed takes nothing from those who ask for lists. */
+/** `gone` tells the work that nobody waits for it any more. */
+export async function whileAsked<T>(work: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  const asker = new AbortController();
+  try {
+    return await work(asker.signal);
+  } catch (error) {
+    asker.abort();
+    throw error;
+  }
+}
+
+/** For all namespaces together. Whoever follows a feed, or asks for reports, takes nothing from those who ask for lists. */
 export interface Turnstiles {
   readonly lists: Turnstile;
   readonly eventPages: Turnstile;
   readonly health: Turnstile;
+  readonly reports: Turnstile;
 }
 
 export function turnstiles(): Turnstiles {
   const what = 'pages of events';
-  const health = { countMax: 1, waitingMax: LISTS_WAITING_MAX, what: 'looks at how work flows' };
+  const oneByOne = { countMax: 1, waitingMax: LISTS_WAITING_MAX };
   return {
     lists: new Turnstile({
       countMax: LIST_COUNT_MAX,
@@ -82,7 +111,8 @@ export function turnstiles(): Turnstiles {
       waitingMax: EVENT_PAGES_WAITING_MAX,
       what,
     }),
-    health: new Turnstile(health),
+    health: new Turnstile({ ...oneByOne, what: 'looks at how work flows' }),
+    reports: new Turnstile({ ...oneByOne, what: 'reports' }),
   };
 }
 

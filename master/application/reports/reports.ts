@@ -39,12 +39,15 @@ interface Counted {
   readonly clock: Clock;
 }
 
+/** `gone`: nobody waits for it any more. */
+type InTurn = <T>(work: (gone: AbortSignal) => Promise<T>) => Promise<T>;
+
 export class Reports implements ReportsHandle {
   readonly #of: Counted;
-  readonly #inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly #inTurn: InTurn;
 
   /** @param inTurn reads a report when it is its turn. */
-  constructor(of: Counted, inTurn: <T>(work: () => Promise<T>) => Promise<T>) {
+  constructor(of: Counted, inTurn: InTurn) {
     this.#of = of;
     this.#inTurn = inTurn;
   }
@@ -104,18 +107,22 @@ export class Reports implements ReportsHandle {
 
   async usage(asked: UsageAsked): Promise<readonly DaySum[]> {
     // Outside of what is waited for: it is no fault of the store.
-    const found = await this.#inTurn(() => this.#usage(asked));
+    const found = await this.#inTurn((gone) => this.#usage(asked, gone));
     if (found === null) throw new ReportTooLong();
     return [...found.values()];
   }
 
   /** Null: there are too many. */
-  async #usage({ days, isByDay, ...query }: UsageAsked): Promise<Map<string, DaySum> | null> {
+  async #usage(
+    { days, isByDay, ...query }: UsageAsked,
+    gone: AbortSignal,
+  ): Promise<Map<string, DaySum> | null> {
     const { store, clock } = this.#of;
     let count = 0;
     await store.foldUsage();
     const sums = new Map<string, DaySum>();
     for (const day of days) {
+      gone.throwIfAborted();
       for (const { values, figures } of await store.readUsage({ ...query, day })) {
         const key = JSON.stringify([isByDay ? day : null, ...values]);
         const sum = sums.get(key);

@@ -16,5 +16,7 @@ export function standInReports(clock: Clock): Reports {
     readRecent: async (...of: Parameters<MemoryLoad['recent']>) => load.recent(...of),
     readUsage: async (query: Parameters<MemoryUsage['read']>[0]) => usage.read(query),
   };
-  return new Reports({ engine: { state }, store, clock }, (work) => work());
+  return new Reports({ engine: { state }, store, clock }, (work) =>
+    work(new AbortController().signal),
+  );
 }

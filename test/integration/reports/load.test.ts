@@ -77,7 +77,7 @@ describe('a report of load', () => {
           },
         },
       },
-      (work) => work(),
+      (work) => work(new AbortController().signal),
     );
     Object.assign(face.master, { reports });
     const made = {

@@ -33,4 +33,22 @@ describe('turnstile', () => {
     void enter('g');
     expect(begun.slice(4)).to.deep.equal(['f', 'g']);
   });
+
+  it('begins nothing for whoever has gone, and gives his place to another', async () => {
+    const turnstile = new Turnstile({ what: 'reports', countMax: 1, waitingMax: 1 });
+    const asker = new AbortController();
+    const begun: string[] = [];
+    let end: () => void = () => undefined;
+    const first = turnstile.during(() => new Promise<void>((resolve) => void (end = resolve)));
+    const enter = (name: string, gone?: AbortSignal) =>
+      turnstile.during(async () => void begun.push(name), gone);
+    const left = enter('left', asker.signal).catch((error: unknown) => error);
+    asker.abort();
+    expect(await left).to.be.instanceOf(Unavailable);
+    expect(turnstile.waitingCount).to.equal(0);
+    const stayed = enter('stayed', new AbortController().signal);
+    end();
+    await Promise.all([first, stayed]);
+    expect(begun).to.deep.equal(['stayed']);
+  });
 });
