@@ -88,6 +88,9 @@ export type HeldAttempt = Pick<
   'seq' | 'state' | 'attempt' | 'executorId' | 'incarnation' | 'offeredAt'
 >;
 
+/** Whichever task it is by then, whatever has become of it. */
+export const ANY_TASK: Seen = { seq: null, version: null };
+
 /** Of one namespace. */
 export interface MasterHandle {
   /** Its name. */
@@ -212,7 +215,7 @@ export interface MasterHandle {
   /** Of those that are not here: what is remembered of them. @throws {Unavailable} nothing is known yet. */
   goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */
-  backlog(): Backlog;
+  backlog(): Promise<Backlog>;
   /** How the work flows that is seen; `sight`: absent: all. Null: nothing is known yet. @throws {Unavailable} too many ask. */
   health(sight?: Sight): Promise<Health | null>;
   /** How full is what would refuse, close or put off if it were full. */

@@ -2,17 +2,16 @@
 import { type Backlog, backlogOf, NO_BACKLOG } from '../domain/views/backlog.ts';
 import { AHEAD_COUNT_MAX, type Fill, ORDERED_LANES_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import {
-  ANY_TASK,
-  type Command,
-  type Event,
-  type LimitChange,
-  type NewSettings,
-  type Only,
-  type PauseChange,
-  type TaskChange,
-  type TypeChange,
-  type ViewChange,
+import type {
+  Command,
+  Event,
+  LimitChange,
+  NewSettings,
+  Only,
+  PauseChange,
+  TaskChange,
+  TypeChange,
+  ViewChange,
 } from '../domain/events.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
@@ -49,6 +48,7 @@ import { Feed } from './feed.ts';
 import { Logs } from './logs/logs.ts';
 import type { TaskLogs } from './logs/task-logs.ts';
 import {
+  ANY_TASK,
   type CountQuery,
   type HeldAttempt,
   type ListQuery,
@@ -361,9 +361,10 @@ export class Master implements MasterHandle {
     return goneExecutors(this.#known());
   }
 
-  backlog(): Backlog {
+  async backlog(): Promise<Backlog> {
+    const { clock } = this.#options;
     const { state } = this.#engine;
-    return state === null ? NO_BACKLOG : backlogOf(state, this.#options.clock.now());
+    return state === null ? NO_BACKLOG : inPieces(backlogOf(state, clock.now()), clock);
   }
 
   health(sight = ALL): Promise<Health | null> {

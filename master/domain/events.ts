@@ -23,9 +23,6 @@ export interface Seen {
   readonly version: number | null;
 }
 
-/** Whichever task it is by then, whatever has become of it. */
-export const ANY_TASK: Seen = { seq: null, version: null };
-
 /** Of a command on a task: the one that is meant, as long as it is of that group; another is as if it were not there. */
 export type Only = Pick<Task, 'seq'> & { readonly group: string };
 

@@ -276,7 +276,7 @@ export class StandInHandle implements MasterHandle {
     return this.gone;
   }
 
-  backlog() {
+  async backlog() {
     const none = { types: [], groups: [], kept: [], limits: [] };
     return { ...none, cachedCount: this.stored.size, pendingCallbackCount: 0 };
   }

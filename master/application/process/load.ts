@@ -6,6 +6,7 @@ import type { LoadCounter } from '../../domain/load/counter.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { Clock, Log, Store } from '../ports.ts';
 import type { LoadSamples } from '../reports/load-query.ts';
+import { inPieces, letOthers } from '../turnstile.ts';
 import type { Duties, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 
@@ -34,9 +35,9 @@ export function loadMinutes(options: {
     const of: LoadSamples[] = [];
     for (const { watched, engine } of leaders()) {
       if (engine.state === null) continue;
-      const samples = watched.load.take(engine.state, clock.now());
+      const samples = await inPieces(watched.load.take(engine.state, clock.now()), clock);
       of.push({ namespaceId: watched.namespaceId, samples });
-      await new Promise<void>((resolve) => clock.soon(resolve));
+      await letOthers(clock);
     }
     const count = of.reduce((sum, { samples }) => sum + samples.length, 0);
     if (count > 0) await ask((store) => store.addLoad(at, of));

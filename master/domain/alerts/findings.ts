@@ -29,7 +29,7 @@ export interface Looked {
 interface Sight extends Looked {
   readonly heads: readonly Head[];
   readonly attempts: ReadonlyMap<string, readonly Outcome[]>;
-  readonly waiting: () => Backlog;
+  readonly backlog: Backlog;
   /** So many may yet be asked what would start them. */
   readonly budget: { remedyCount: number };
 }
@@ -107,8 +107,8 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       yield ofType(type, `${what}, ${taskId} last.`, `See soda task why ${taskId}.`);
     }
   },
-  *backlog({ waiting }, { threshold }) {
-    for (const { type, waitingCount } of waiting().types) {
+  *backlog({ backlog }, { threshold }) {
+    for (const { type, waitingCount } of backlog.types) {
       if (waitingCount < (threshold ?? 0)) continue;
       const message = `${counted(waitingCount, 'task')} of type ${type} wait (limit: ${threshold}).`;
       yield ofType(type, message, `Start more executors of type ${type}, or submit less.`);
@@ -123,8 +123,8 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       yield { ...NOTHING, subject: origin, message: `${what}${because(error)}.`, change };
     }
   },
-  *callback_backlog({ waiting }, { threshold }) {
-    const { pendingCallbackCount: count } = waiting();
+  *callback_backlog({ backlog }, { threshold }) {
+    const { pendingCallbackCount: count } = backlog;
     if (count < (threshold ?? 0)) return;
     const message = `${counted(count, 'callback')} wait to be sent (limit: ${threshold}).`;
     const change = 'Find the receivers that do not answer: soda task list --notification pending.';
@@ -186,12 +186,12 @@ function* sightOf(looked: Looked): Pieces<Sight> {
   const { state, outcomes, now } = looked;
   const found = yield* headsOf(state, now, ALL);
   const attempts = yield* outcomes.attempts(ALL, now);
-  let backlog: Backlog | null = null;
+  const backlog = yield* backlogOf(state, now, found);
   return {
     ...looked,
     heads: found.heads,
     attempts,
-    waiting: () => (backlog ??= backlogOf(state, now, found)),
+    backlog,
     budget: { remedyCount: REMEDY_COUNT_MAX },
   };
 }

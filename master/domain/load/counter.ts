@@ -6,8 +6,9 @@ import { LOAD_COUNTED_MAX, LOAD_TYPES_MAX } from '../bounds.ts';
 import type { Observation } from '../effects.ts';
 import { stateOf } from '../model/executor.ts';
 import type { AttemptOutcome } from '../model/task.ts';
+import { PIECE_COUNT, type Pieces } from '../pieces.ts';
 import type { State } from '../state/state.ts';
-import { backlogOf } from '../views/backlog.ts';
+import { type Backlog, backlogOf } from '../views/backlog.ts';
 import type { RefusalReason } from '../why/asked.ts';
 import {
   addLoad,
@@ -62,8 +63,8 @@ export class LoadCounter {
   }
 
   /** What has happened since this was asked last, and how it stands: of all together, and of the busiest. */
-  take(state: State, now: number): readonly LoadSample[] {
-    this.#look(state, now);
+  *take(state: State, now: number): Pieces<readonly LoadSample[]> {
+    this.#see(yield* backlogOf(state, now));
     const types = [...this.#types].sort(([a, one], [b, other]) => {
       return busyness(other) - busyness(one) || (a < b ? -1 : 1);
     });
@@ -71,7 +72,8 @@ export class LoadCounter {
     const all: Load = { samples: 1, idle: idleCount(state) };
     const rest: Load = {};
     const kept: LoadSample[] = [];
-    for (const [type, load] of types) {
+    for (const [index, [type, load]] of types.entries()) {
+      if (index % PIECE_COUNT === 0) yield;
       addLoad(all, load);
       if (type !== OTHER_TYPES && kept.length < LOAD_TYPES_MAX) kept.push({ type, load });
       else addLoad(rest, load);
@@ -80,8 +82,7 @@ export class LoadCounter {
     return [{ type: ALL_TYPES, load: all }, ...kept];
   }
 
-  #look(state: State, now: number): void {
-    const { types, kept } = backlogOf(state, now);
+  #see({ types, kept }: Backlog): void {
     for (const { type, waitingCount, heldCount, runningCount, oldestWaitingMs } of types) {
       if (waitingCount + heldCount + runningCount === 0) continue;
       this.#add(type, {

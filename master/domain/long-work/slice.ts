@@ -4,7 +4,7 @@
  * whoever begins again after a crash comes to each task once.
  */
 import type { CommandOutcome, Output } from '../effects.ts';
-import { ANY_TASK, type Event, type WorkPage } from '../events.ts';
+import type { Event, WorkPage } from '../events.ts';
 import { isSeen, matches } from '../model/task-filter.ts';
 import { isAtRest, isTerminal, type Notification, type Task } from '../model/task.ts';
 import { positionOf } from '../queue/agenda.ts';
@@ -122,8 +122,8 @@ function perform(
     case 'change': {
       const after = { type: task.type, user: { ...task.user, ...change?.user } };
       if (!isSeen(after, within)) return { kind: 'conflict', message: OUTSIDE };
-      const asked = { type: 'changeRequested', change: change ?? {}, seen: ANY_TASK } as const;
-      return act(state, asked, task, now, out);
+      const seen = { seq: null, version: null };
+      return act(state, { type: 'changeRequested', change: change ?? {}, seen }, task, now, out);
     }
   }
 }

@@ -10,9 +10,9 @@ import {
   WORK_OPEN_COUNT_MAX,
 } from '../bounds.ts';
 import { ALL } from '../model/task-filter.ts';
-import { atOnce } from '../pieces.ts';
+import { PIECE_COUNT, type Pieces } from '../pieces.ts';
 import type { RefusalReason } from '../why/asked.ts';
-import { headsOf } from '../why/heads.ts';
+import { type Heads, headsOf } from '../why/heads.ts';
 import { fullestOf } from './limits.ts';
 import { dueAtOf } from '../queue/lane.ts';
 import { kindCountOf } from '../queue/lanes.ts';
@@ -82,11 +82,9 @@ const NOTHING: Counts = {
  * One entry for each type, and each group, that waits or runs, or lately did.
  * @param found What waits, where somebody has asked for it already.
  */
-export function backlogOf(
-  state: State,
-  now: number,
-  found = atOnce(headsOf(state, now, ALL)),
-): Backlog {
+export function* backlogOf(state: State, now: number, found?: Heads): Pieces<Backlog> {
+  const { heads } = found ?? (yield* headsOf(state, now, ALL));
+  let lookCount = 0;
   const types = new Map<string, Counts & { dueAt: number }>();
   const of = (type: string) => {
     const known = types.get(type);
@@ -103,6 +101,7 @@ export function backlogOf(
   };
   const isAll = isPaused(state);
   for (const lane of state.lanes.values()) {
+    if (++lookCount % PIECE_COUNT === 0) yield;
     const ofType = of(lane.kind.type);
     ofType.dueAt = Math.min(ofType.dueAt, dueAtOf(lane) ?? now);
     const isOfType = lane.quota !== null && lane.quota.quota.taskType.paused !== null;
@@ -114,6 +113,7 @@ export function backlogOf(
     }
   }
   for (const executor of state.executors.values()) {
+    if (++lookCount % PIECE_COUNT === 0) yield;
     const task = state.tasks.get(executor.occupation?.taskId ?? '');
     if (task === undefined || holderOf(state, task) !== executor) continue;
     of(task.type).runningCount++;
@@ -126,7 +126,7 @@ export function backlogOf(
       oldestWaitingMs: now - dueAt,
     })),
     groups: [...groups].map(([group, counts]) => ({ group, ...counts })),
-    kept: found.heads.map(({ type, refusal, count }) => ({
+    kept: heads.map(({ type, refusal, count }) => ({
       type,
       reason: refusal?.reason ?? null,
       count,

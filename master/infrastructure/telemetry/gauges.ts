@@ -1,8 +1,9 @@
 /** Metrics that are read at the moment of a scrape: what waits and runs, who is there, and how full it is. */
+import { setImmediate } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { Fill } from '../../domain/bounds.ts';
 import { type Executor, stateOf } from '../../domain/model/executor.ts';
-import type { Backlog } from '../../domain/views/backlog.ts';
+import { type Backlog, NO_BACKLOG } from '../../domain/views/backlog.ts';
 import type { Labels } from './labels.ts';
 
 const executorStates = ['connecting', 'idle', 'offered', 'busy', 'draining'] as const;
@@ -18,7 +19,7 @@ interface ScrapedNamespace {
   readonly namespace: string;
   readonly term: number;
   executors(): readonly Executor[];
-  backlog(): Backlog;
+  backlog(): Promise<Backlog>;
 }
 
 /** Something that holds no more than it may. */
@@ -26,23 +27,33 @@ export interface Bounded {
   fills(): readonly Fill[];
 }
 
-/** From now on scrapes read the fleet and the bounds from here; returns what is to be called after each. */
+/** What reads all metrics at once, as they are then. */
+export type Scrape = <T>(read: () => Promise<T>) => Promise<T>;
+
+/** From now on scrapes read the fleet and the bounds from here. */
 export function watchGauges(
   registry: Registry,
   labels: Labels,
   scraped: Scraped,
   bounded: readonly Bounded[],
-): () => void {
+): Scrape {
   const gauge = gaugesIn(registry);
   // Each costs a look at every lane: one for all gauges of a scrape, and none is kept after it.
-  const backlogs = new Map<ScrapedNamespace, Backlog>();
-  watchNamespaces(gauge, labels, scraped, (master) => {
-    const backlog = backlogs.get(master) ?? master.backlog();
-    backlogs.set(master, backlog);
-    return backlog;
-  });
+  let backlogs = new Map<ScrapedNamespace, Backlog>();
+  watchNamespaces(gauge, labels, scraped, (master) => backlogs.get(master) ?? NO_BACKLOG);
   watchProcess(gauge, scraped, bounded);
-  return () => backlogs.clear();
+  return async (read) => {
+    const found = new Map<ScrapedNamespace, Backlog>();
+    for (const { master } of scraped.leaders) {
+      found.set(master, await master.backlog());
+      await setImmediate();
+    }
+    // Gauges are read while `read` is called: another scrape finds its own.
+    backlogs = found;
+    const text = read();
+    backlogs = new Map();
+    return text;
+  };
 }
 
 /** Makes gauges that are read at the moment of a scrape. */

@@ -8,7 +8,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Observer } from '../../application/ports.ts';
 import type { Observation } from '../../domain/effects.ts';
 import type { Task } from '../../domain/model/task.ts';
-import { type Bounded, type Scraped, watchGauges } from './gauges.ts';
+import { type Bounded, type Scrape, type Scraped, watchGauges } from './gauges.ts';
 import { createLabels, type Labels } from './labels.ts';
 
 const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -28,7 +28,7 @@ export function createMetrics(version: string): Metrics {
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
   const labels = createLabels();
-  let forget = (): void => undefined;
+  let scrape: Scrape = (read) => read();
   meters.buildInfo.set({ version, node: process.version }, 1);
 
   return {
@@ -44,11 +44,11 @@ export function createMetrics(version: string): Metrics {
       meters.httpSeconds.observe({ route }, seconds);
     },
     render: async () => {
-      const text = await registry.metrics().finally(forget);
+      const text = await scrape(() => registry.metrics());
       return { contentType: registry.contentType, text };
     },
     watch: (scraped, bounded) => {
-      forget = watchGauges(registry, labels, scraped, bounded);
+      scrape = watchGauges(registry, labels, scraped, bounded);
     },
   };
 }

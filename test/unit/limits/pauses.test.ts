@@ -9,6 +9,7 @@ import {
   joined,
   type RowScope,
 } from '../../../master/domain/model/pause.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
 import { backlogOf } from '../../../master/domain/views/backlog.ts';
 import { explain } from '../../../master/domain/views/explain.ts';
 import { pauseOf, pausesAfter } from '../../../master/domain/views/pauses.ts';
@@ -299,7 +300,7 @@ describe('a pause', () => {
     submit('a');
     submit('b', { user: of('sport') });
     pause('group', 'g');
-    const [echo] = backlogOf(scheduler.state, scheduler.now).types;
+    const [echo] = atOnce(backlogOf(scheduler.state, scheduler.now)).types;
     expect(echo).to.include({ waitingCount: 2, pausedCount: 1 });
   });
 });

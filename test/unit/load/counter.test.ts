@@ -4,6 +4,7 @@ import { LOAD_TYPES_MAX } from '../../../master/domain/bounds.ts';
 import type { Observation } from '../../../master/domain/effects.ts';
 import { LoadCounter } from '../../../master/domain/load/counter.ts';
 import { addLoad, delayOfMost, type Load } from '../../../master/domain/load/figures.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
 import { createState } from '../../../master/domain/state/state.ts';
 import { NOW, sampleTask, testPolicy } from '../../helpers/task.ts';
 
@@ -24,13 +25,13 @@ describe('the counter of load', () => {
     counter.note(started(70));
     counter.note(started(800));
     expect(counter.counted.get('encode')).to.include({ accepted: 1, started: 2 });
-    const [all, encode, ...others] = counter.take(state, NOW);
+    const [all, encode, ...others] = atOnce(counter.take(state, NOW));
     const load = { accepted: 1, started: 2, delay_tenth: 1, delay_second: 1, delay_max_ms: 800 };
     expect(encode).to.deep.equal({ type: 'encode', load: { ...load, last_started_at: NOW } });
     expect(all?.type).to.equal('(all)');
     expect(all?.load).to.include({ ...load, samples: 1 });
     expect(others).to.deep.equal([]);
-    expect(counter.take(state, NOW)).to.deep.equal([
+    expect(atOnce(counter.take(state, NOW))).to.deep.equal([
       { type: '(all)', load: { samples: 1, idle: 0 } },
     ]);
   });
@@ -39,7 +40,7 @@ describe('the counter of load', () => {
     const counter = new LoadCounter();
     for (let n = 0; n < 3_000; n++) counter.note(accepted(`t-${n}`));
     for (const type of ['busy', 't-2000', 't-7', 't-7']) counter.note(accepted(type));
-    const samples = counter.take(state, NOW);
+    const samples = atOnce(counter.take(state, NOW));
     expect(samples).to.have.length(LOAD_TYPES_MAX + 2);
     expect(samples[0]?.load.accepted).to.equal(3_004);
     expect(samples[1]).to.deep.equal({ type: 't-7', load: { accepted: 3 } });
