@@ -848,6 +848,8 @@ CREATE TABLE alert (
   silenced_until BIGINT NULL,
   -- The name of the token that has said so.
   silenced_by VARCHAR(64) NULL,
+  -- Why, in his words.
+  silence_reason MEDIUMTEXT NULL,
   -- The newest first.
   KEY alert_raised (raised_at, id),
   -- Those that are raised; those that are old.

@@ -3,6 +3,6 @@ import { render } from 'preact';
 import { App } from './frame/app.tsx';
 import { followSettings } from './frame/settings.ts';
 
-followSettings();
+await followSettings();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

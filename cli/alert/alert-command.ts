@@ -66,6 +66,7 @@ function listCommand(): Command {
 
 interface SilenceOptions extends ConnectionOptions {
   readonly until?: string;
+  readonly reason?: string;
   readonly end?: boolean;
 }
 
@@ -73,20 +74,21 @@ function silenceCommand(): Command {
   return masterwideCommand('silence', 'Have nobody told of an alert for a while.')
     .addArgument(new Argument('<alert>', 'its id'))
     .option('--until <time>', INSTANT)
+    .option('--reason <text>', 'why, for whoever looks at it')
     .option('--end', 'tell of it again, from now on')
     .addHelpText(
       'after',
       `
 Examples:
-  $ soda alert silence al-0123456789abcdef01234567 --until +4h
+  $ soda alert silence al-0123456789abcdef01234567 --until +4h --reason 'a disk comes at ten'
   $ soda alert silence al-0123456789abcdef01234567 --end`,
     )
-    .action(async (id: string, { until, end, ...options }: SilenceOptions) => {
+    .action(async (id: string, { until, reason, end, ...options }: SilenceOptions) => {
       if ((until === undefined) === (end === undefined)) {
         throw new Failure('say --until when, or --end', ExitCode.usage);
       }
       const { client, output } = connect(options);
-      const one = await client.alerts.silence(id, instantOf(until) ?? null);
+      const one = await client.alerts.silence(id, instantOf(until) ?? null, { reason });
       const how = one.silenced_until === null ? 'told again' : `until ${one.silenced_until}`;
       output.sayView(one, `silenced: ${id}, ${how}`);
     });

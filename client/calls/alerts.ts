@@ -32,7 +32,7 @@ export interface AlertCalls {
     silence(
       alertId: string,
       until: string | number | null,
-      options?: CallOptions,
+      options?: CallOptions & { readonly reason?: string | undefined },
     ): Promise<AlertView>;
     /** Tells a receiver that this is a test; once; resolves also where it was not taken, and says why. */
     test(receiver: string, options?: CallOptions): Promise<AlertTestView>;
@@ -74,9 +74,9 @@ export function alertCalls(api: ApiCaller): AlertCalls {
     },
     alerts: {
       list: (query, options) => allOf(api, `${API_BASE}/alerts`, 'alerts', options, query),
-      async silence(alertId, until, options = {}) {
+      async silence(alertId, until, { reason, ...options } = {}) {
         const path = `${API_BASE}/alert/${encodeURIComponent(alertId)}/silence`;
-        return (await send('POST', path, 'id', { until }, options)) as AlertView;
+        return (await send('POST', path, 'id', { until, reason }, options)) as AlertView;
       },
       async test(receiver, options = {}) {
         const path = `${API_BASE}/alerts/test`;

@@ -149,13 +149,14 @@ function problemIn(text: string): Partial<Problem> {
 
 /** The same request for a shell; whoever runs it puts his token in, where one is needed. */
 export function curlOf(request: Request, needsToken: boolean): string {
-  const { method = 'GET' } = request;
+  const { method = 'GET', headers = {} } = request;
   const body = bodyOf(request);
   const url = new URL(urlOf(request), document.baseURI).href.replace(/#.*$/, '');
   const parts = [
     'curl -sS',
     ...(method === 'GET' ? [] : [`-X ${method}`]),
     shellText(url),
+    ...Object.entries(headers).map(([name, value]) => `-H ${shellText(`${name}: ${value}`)}`),
     ...(needsToken ? ['-H "authorization: Bearer $SODA_TOKEN"'] : []),
     ...(body === undefined ? [] : [`-H 'content-type: application/json'`, `-d ${shellText(body)}`]),
   ];

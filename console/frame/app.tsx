@@ -24,7 +24,12 @@ type Me = Whoami | 'unknown' | 'nobody' | 'ended';
 export function App() {
   const [settings, setSettings] = useState(readSettings);
   const [me, setMe] = useState<Me>('unknown');
-  const change = (changed: Partial<Settings>): void => setSettings(changeSettings(changed));
+  const change = (changed: Partial<Settings>): void =>
+    // Without a master that answers they hold from the next load on; a newer one has a newer page.
+    void changeSettings(changed).then(
+      setSettings,
+      () => reach.awaySince() === null && window.location.reload(),
+    );
   const find = useCallback(async (): Promise<void> => {
     try {
       const found = await call<Whoami>({ path: '/whoami', namespace: null });

@@ -2,21 +2,21 @@
  * Whatever changes something is asked about first, in one dialog: what will be done, to how many, with what reason, and
  * the same as a command for a shell. What came of it is said, and what was refused stays in the dialog.
  */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Away, call, curlOf, type Request } from '../api/call.ts';
 import { Copy } from '../parts/copy.tsx';
+import {
+  bodyOf,
+  faultsOf,
+  type Field,
+  textOf,
+  type Typed,
+  type Wrong,
+} from '../parts/form/fields.ts';
+import { Fields } from '../parts/form/form.tsx';
 import { t } from '../words/words.ts';
 import { useFrame } from './context.ts';
-
-export interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly kind?: 'text' | 'number' | 'datetime-local' | 'json' | 'select';
-  readonly options?: readonly string[];
-  readonly initial?: string;
-  readonly isRequired?: boolean;
-  readonly hint?: string;
-}
 
 export interface Question {
   readonly title: string;
@@ -26,9 +26,18 @@ export interface Question {
   readonly verb: string;
   /** It takes something away. */
   readonly isGrave?: boolean;
-  readonly fields?: readonly Field[];
-  /** Several: one after the other, up to the first that is refused. @throws {Error} what is wrong with the fields. */
-  readonly request: (values: Readonly<Record<string, string>>) => Request | readonly Request[];
+  /** What is to be seen of it before. */
+  readonly content?: ComponentChildren;
+  /** A function: which there are depends on what they say. */
+  readonly fields?: readonly Field[] | ((values: Typed) => readonly Field[]);
+  /**
+   * Several: one after the other, up to the first that is refused.
+   * @param body what the fields say, each in its place. @throws {Error} what is wrong with the fields, for people.
+   */
+  readonly request: (
+    values: Typed,
+    body: Readonly<Record<string, unknown>>,
+  ) => Request | readonly Request[];
   /** With the last answer. */
   readonly done?: (answer: unknown) => void;
   /** What is said once it is done. Default: that it is. */
@@ -113,41 +122,53 @@ interface DialogProps {
 function QuestionDialog({ question, close }: DialogProps) {
   const { me } = useFrame();
   const dialog = useRef<HTMLDialogElement>(null);
-  const [values, setValues] = useState<Record<string, string>>(() => initialOf(question));
-  const [problem, setProblem] = useState('');
+  const [typed, setTyped] = useState<Typed>({});
+  const [{ problem, wrong }, setRefusal] = useState<Refusal>(NO_REFUSAL);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => dialog.current?.showModal(), []);
+  useEffect(
+    () => dialog.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
+    [wrong],
+  );
 
+  const { title, text, content, verb, isGrave, said, done } = question;
+  const fields = fieldsOf(question, typed);
+  const requests = (): readonly Request[] =>
+    [question.request(saying(fields, typed), bodyOf(fields, typed))].flat();
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
     setBusy(true);
-    setProblem('');
+    setRefusal(NO_REFUSAL);
     try {
       let answer: unknown;
-      for (const request of [question.request(values)].flat()) answer = await call(request);
+      for (const request of requests()) answer = await call<unknown>(request);
       close();
-      tell(question.said ?? t('asking.done'));
-      question.done?.(answer);
+      tell(said ?? t('asking.done'));
+      done?.(answer);
     } catch (error) {
-      setProblem(inWords(error));
+      setRefusal(refusalOf(error, fields));
       setBusy(false);
     }
   };
-  const curl = curlFor(question, values, me.name !== null);
+  const curl = curlFor(requests, me.name !== null);
   return (
-    <dialog ref={dialog} onClose={close} aria-labelledby="question">
+    <dialog
+      ref={dialog}
+      class={content === undefined ? '' : 'wide-dialog'}
+      onClose={close}
+      aria-labelledby="question"
+    >
       <form onSubmit={(event) => void submit(event)}>
-        <h2 id="question">{question.title}</h2>
-        {question.text !== undefined && <p>{question.text}</p>}
-        {question.fields?.map((field) => (
-          <Input
-            key={field.name}
-            field={field}
-            value={values[field.name] ?? ''}
-            set={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
-          />
-        ))}
+        <h2 id="question">{title}</h2>
+        {text !== undefined && <p>{text}</p>}
+        {content}
+        <Fields
+          of={fields}
+          typed={typed}
+          set={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+          wrong={wrong}
+        />
         {problem !== '' && (
           <p class="refusal" role="alert">
             {problem}
@@ -158,12 +179,8 @@ function QuestionDialog({ question, close }: DialogProps) {
           <button type="button" onClick={close}>
             {t('asking.leave')}
           </button>
-          <button
-            type="submit"
-            class={question.isGrave === true ? 'grave' : 'main'}
-            disabled={isBusy}
-          >
-            {question.verb}
+          <button type="submit" class={isGrave === true ? 'grave' : 'main'} disabled={isBusy}>
+            {verb}
           </button>
         </footer>
       </form>
@@ -171,55 +188,43 @@ function QuestionDialog({ question, close }: DialogProps) {
   );
 }
 
-interface InputProps {
-  readonly field: Field;
-  readonly value: string;
-  readonly set: (value: string) => void;
+function fieldsOf({ fields = [] }: Question, typed: Typed): readonly Field[] {
+  if (typeof fields !== 'function') return fields;
+  // Which there are may depend on what stands in the first of them before anything is typed.
+  return fields(saying(fields(typed), typed));
 }
 
-function Input({ field, value, set }: InputProps) {
-  const { name, label, kind = 'text', options = [], isRequired = false, hint } = field;
-  const props = {
-    name,
-    value,
-    required: isRequired,
-    onInput: (event: { currentTarget: { value: string } }) => set(event.currentTarget.value),
+/** What each says, typed or not. */
+function saying(fields: readonly Field[], typed: Typed): Typed {
+  return {
+    ...typed,
+    ...Object.fromEntries(fields.map((field) => [field.name, textOf(field, typed)])),
   };
-  return (
-    <label class="field">
-      <span>{label}</span>
-      {kind === 'json' ? (
-        <textarea {...props} rows={8} spellcheck={false} />
-      ) : kind === 'select' ? (
-        <select {...props}>
-          {options.map((option) => (
-            <option key={option} value={option}>
-              {option}
-            </option>
-          ))}
-        </select>
-      ) : (
-        <input {...props} {...typeOf(kind)} step="any" autocomplete="off" />
-      )}
-      {hint !== undefined && <small>{hint}</small>}
-    </label>
-  );
 }
 
-/** The types of preact want to know which one it is. */
-export function typeOf(kind: 'text' | 'number' | 'datetime-local'): { readonly type: 'number' } {
-  return { type: kind as 'number' };
+interface Refusal {
+  readonly problem: string;
+  readonly wrong: Wrong;
 }
+const NO_REFUSAL: Refusal = { problem: '', wrong: {} };
 
-function initialOf({ fields = [] }: Question): Record<string, string> {
-  return Object.fromEntries(fields.map(({ name, initial = '' }) => [name, initial]));
+/** Beside its field, what is about one that is there; the rest in words. */
+export function refusalOf(error: unknown, fields: readonly Field[]): Refusal {
+  const { wrong, others } = faultsOf(error, fields);
+  const isBeside = Object.keys(wrong).length > 0;
+  const problem = [
+    isBeside ? t('asking.wrong') : sentenceOf(error),
+    ...others.map(({ field, message }) => `${field}: ${message}`),
+  ].join('\n');
+  return { problem, wrong };
 }
 
 /** Null: what was typed so far is no request. */
-function curlFor(question: Question, values: Record<string, string>, needsToken: boolean) {
+function curlFor(requests: () => readonly Request[], needsToken: boolean): string | null {
   try {
-    const requests = [question.request(values)].flat();
-    return requests.map((request) => curlOf(request, needsToken)).join('\n');
+    return requests()
+      .map((request) => curlOf(request, needsToken))
+      .join('\n');
   } catch {
     return null;
   }
@@ -227,9 +232,10 @@ function curlFor(question: Question, values: Record<string, string>, needsToken:
 
 /** Why something was not done, with each field that was wrong. */
 export function inWords(error: unknown): string {
+  return refusalOf(error, []).problem;
+}
+
+function sentenceOf(error: unknown): string {
   if (error instanceof Away) return t('asking.away');
-  const { errors = [] } =
-    (error as { problem?: { errors?: { field: string; message: string }[] } }).problem ?? {};
-  const text = error instanceof Error ? error.message : String(error);
-  return [text, ...errors.map(({ field, message }) => `${field}: ${message}`)].join('\n');
+  return error instanceof Error ? error.message : String(error);
 }

@@ -2,26 +2,36 @@
 import type { Whoami } from '@soda-scheduler/protocol';
 import type { ComponentChildren } from 'preact';
 import { may, type RouteName } from '../api/me.ts';
-import { AlertsPage } from '../pages/alerts.tsx';
-import { AuditPage } from '../pages/audit.tsx';
+import { AlertsPage } from '../pages/alerts/alerts.tsx';
 import { CallbacksPage } from '../pages/callbacks.tsx';
-import { CopyTaskPage } from '../pages/tasks/copy-task.tsx';
 import { ExecutorPage } from '../pages/fleet/executor.tsx';
 import { ExecutorsPage } from '../pages/fleet/executors.tsx';
 import { FailedPage } from '../pages/failed.tsx';
-import { NamespacesPage } from '../pages/namespaces.tsx';
-import { NewTaskPage } from '../pages/tasks/new-task.tsx';
-import { OperationPage } from '../pages/operation.tsx';
-import { OperationsPage } from '../pages/operations.tsx';
 import { OverviewPage } from '../pages/overview.tsx';
-import { ReportsPage } from '../pages/reports/reports.tsx';
 import { TaskPage } from '../pages/task/task.tsx';
 import { TasksPage } from '../pages/tasks/tasks.tsx';
-import { TokensPage } from '../pages/tokens.tsx';
 import { TypePage } from '../pages/fleet/type.tsx';
 import { TypesPage } from '../pages/fleet/types.tsx';
 import { t, type TextName } from '../words/words.ts';
+import { later } from '../parts/later.tsx';
 import type { Place } from './place.ts';
+
+const seldom = () => import('../pages/seldom.ts');
+const AuditPage = later(async () => (await seldom()).AuditPage);
+const NamespacesPage = later(async () => (await seldom()).NamespacesPage);
+const OperationPage = later(async () => (await seldom()).OperationPage);
+const OperationsPage = later(async () => (await seldom()).OperationsPage);
+const ReportsPage = later(async () => (await seldom()).ReportsPage);
+const TokensPage = later(async () => (await seldom()).TokensPage);
+const NewTaskPage = later(async () => (await seldom()).NewTaskPage);
+const CopyTaskPage = later(async () => (await seldom()).CopyTaskPage);
+const ReceiversPage = later(async () => (await seldom()).ReceiversPage);
+const RulesPage = later(async () => (await seldom()).RulesPage);
+const DefinePage = later(async () => (await seldom()).DefinePage);
+const LimitPage = later(async () => (await seldom()).LimitPage);
+const LimitsPage = later(async () => (await seldom()).LimitsPage);
+const OneAtATimePage = later(async () => (await seldom()).OneAtATimePage);
+const PausesPage = later(async () => (await seldom()).PausesPage);
 
 interface Page {
   readonly title: TextName;
@@ -61,8 +71,21 @@ export const pages: Readonly<Record<string, Page>> = {
     title: 'alerts',
     route: 'GET /alerts',
     isInMenu: true,
+    keptFor: ['alert-rules', 'alert-receivers'],
     key: 'l',
     show: () => <AlertsPage />,
+  },
+  'alert-rules': {
+    title: 'alert-rules',
+    route: 'GET /alert-rules',
+    isInMenu: false,
+    show: () => <RulesPage />,
+  },
+  'alert-receivers': {
+    title: 'alert-receivers',
+    route: 'GET /alert-receivers',
+    isInMenu: false,
+    show: () => <ReceiversPage />,
   },
   executors: {
     title: 'executors',
@@ -81,7 +104,7 @@ export const pages: Readonly<Record<string, Page>> = {
   types: {
     title: 'types',
     isInMenu: true,
-    keptFor: ['type'],
+    keptFor: ['type', 'define'],
     key: 'y',
     show: () => <TypesPage />,
   },
@@ -90,6 +113,30 @@ export const pages: Readonly<Record<string, Page>> = {
     isInMenu: false,
     show: (name) => name && <TypePage key={name} name={name} />,
   },
+  define: {
+    title: 'define.new',
+    route: 'PUT /type/{type}',
+    isInMenu: false,
+    show: (name) => <DefinePage key={name} name={name} />,
+  },
+  limits: {
+    title: 'limits',
+    isInMenu: true,
+    keptFor: ['limit', 'one-at-a-time', 'pauses'],
+    key: 'm',
+    show: () => <LimitsPage />,
+  },
+  limit: {
+    title: 'limits.limit',
+    isInMenu: false,
+    show: (name) => name && <LimitPage key={name} name={name} />,
+  },
+  'one-at-a-time': {
+    title: 'one-at-a-time',
+    isInMenu: false,
+    show: () => <OneAtATimePage />,
+  },
+  pauses: { title: 'pauses', isInMenu: false, key: 'u', show: () => <PausesPage /> },
   callbacks: { title: 'callbacks', isInMenu: true, key: 'c', show: () => <CallbacksPage /> },
   reports: { title: 'reports', isInMenu: true, key: 'r', show: () => <ReportsPage /> },
   operations: {

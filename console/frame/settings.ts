@@ -1,5 +1,5 @@
 /** What somebody has chosen for this browser: language, colours, how times are shown, which view comes first. */
-import { type Language, languageOfBrowser, speak } from '../words/words.ts';
+import { type Language, speak } from '../words/words.ts';
 
 export interface Settings {
   readonly language: Language;
@@ -27,8 +27,8 @@ export function readSettings(): Settings {
 }
 
 /** Makes them hold from here on. */
-export function followSettings(settings = readSettings()): Settings {
-  speak(settings.language);
+export async function followSettings(settings = readSettings()): Promise<Settings> {
+  await speak(settings.language);
   const { dataset } = document.documentElement;
   if (settings.theme === 'auto') delete dataset['theme'];
   else dataset['theme'] = settings.theme;
@@ -37,7 +37,7 @@ export function followSettings(settings = readSettings()): Settings {
 }
 
 /** Only what differs from the browser's own is kept. */
-export function changeSettings(changed: Partial<Settings>): Settings {
+export async function changeSettings(changed: Partial<Settings>): Promise<Settings> {
   const settings = { ...readSettings(), ...changed };
   try {
     localStorage.setItem(KEY, JSON.stringify(settings));
@@ -45,4 +45,9 @@ export function changeSettings(changed: Partial<Settings>): Settings {
     // Then they hold for this page.
   }
   return followSettings(settings);
+}
+
+function languageOfBrowser(): Language {
+  const first = navigator.languages.find((one) => /^(en|zh)\b/i.test(one)) ?? 'en';
+  return first.toLowerCase().startsWith('zh') ? 'zh' : 'en';
 }

@@ -86,8 +86,6 @@ function inWords(scope: TokenView['scope']): string {
     .join(' · ');
 }
 
-const listed = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
-
 function newToken(done: (answer: { name: string; token: string }) => void): Question {
   return {
     title: t('tokens.new'),
@@ -95,29 +93,17 @@ function newToken(done: (answer: { name: string; token: string }) => void): Ques
     fields: [
       { name: 'name', label: t('tokens.name'), isRequired: true },
       { name: 'role', label: t('tokens.role'), kind: 'select', options: ROLES, initial: 'read' },
-      { name: 'namespaces', label: t('namespaces'), hint: t('tokens.scope.hint') },
-      { name: 'groups', label: t('tokens.groups') },
-      { name: 'types', label: t('types') },
-      { name: 'until', label: t('tokens.expires'), kind: 'datetime-local' },
+      {
+        name: 'scope.namespaces',
+        label: t('namespaces'),
+        kind: 'words',
+        hint: t('tokens.scope.hint'),
+      },
+      { name: 'scope.groups', label: t('tokens.groups'), kind: 'words' },
+      { name: 'scope.types', label: t('types'), kind: 'words' },
+      { name: 'expires_at', label: t('tokens.expires'), kind: 'datetime-local' },
     ],
-    request: ({ name, role, until = '', ...lists }) => {
-      const scope = Object.fromEntries(
-        Object.entries(lists)
-          .map(([what, text]) => [what, listed(text)] as const)
-          .filter(([, names]) => names.length > 0),
-      );
-      return {
-        method: 'POST',
-        path: '/tokens',
-        namespace: null,
-        body: {
-          name,
-          role,
-          ...(Object.keys(scope).length > 0 && { scope }),
-          ...(until !== '' && { expires_at: new Date(until).toISOString() }),
-        },
-      };
-    },
+    request: (_, body) => ({ method: 'POST', path: '/tokens', namespace: null, body }),
     done: (answer) => done(answer as { name: string; token: string }),
   };
 }

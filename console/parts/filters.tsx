@@ -1,7 +1,7 @@
 /** What a list is looked through by: it stands in the URL, and what has been typed counts once that is done. */
 import type { ComponentChildren } from 'preact';
-import { typeOf } from '../frame/asking.tsx';
 import { t, type TextName } from '../words/words.ts';
+import { typeOf } from './form/form.tsx';
 
 export type Filters = Readonly<Record<string, string>>;
 /** Empty or undefined takes a filter out. */

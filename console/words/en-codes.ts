@@ -123,8 +123,6 @@ export const enCodes = {
   'finding.queue_full': 'A queue is full.',
   'finding.disk_low': 'The disk is nearly full.',
   'finding.duty': 'A duty of the master is late.',
-  'alert.raised': 'Raised',
-  'alert.cleared': 'Cleared',
   'severity.critical': 'Critical',
   'severity.warning': 'Warning',
   'severity.info': 'Info',

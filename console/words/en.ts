@@ -1,11 +1,13 @@
 /** English. `one|many` where a number decides. */
 import { enCodes } from './en-codes.ts';
 import { enReports } from './en-reports.ts';
+import { enSet } from './en-set.ts';
 import { enTasks } from './en-tasks.ts';
 
 export const en = {
   ...enCodes,
   ...enReports,
+  ...enSet,
   ...enTasks,
   loading: 'Loading …',
   skip: 'To the content',
@@ -221,7 +223,6 @@ export const en = {
   'new-task.params': 'Params, as JSON',
   'new-task.id': 'Id (empty: the master makes one)',
   'new-task.submit': 'Submit',
-  'new-task.required': 'required',
   alerts: 'Alerts',
   'alerts.none': 'No alert is raised.',
   'alerts.none-cleared': 'No alert was raised lately.',
@@ -230,7 +231,6 @@ export const en = {
   'alerts.rule': 'Rule',
   'alerts.told': 'Told',
   'alerts.since': 'Since',
-  'alerts.not-told': '{receiver} was not told:',
   'alerts.silent': 'Silent until',
   'alerts.silence': 'Silence',
   'alerts.silence.title': 'Tell nobody of this for a while?',

@@ -1,16 +1,23 @@
 /** What the page says, in the language of whoever reads it. What masters and executors have written stays as it is. */
-import { en } from './en.ts';
-import { zh } from './zh.ts';
+import type { en } from './en.ts';
 
 export type TextName = keyof typeof en;
+type Texts = Readonly<Record<TextName, string>>;
 export type Language = 'en' | 'zh';
 
 export const languages: Readonly<Record<Language, string>> = { en: 'English', zh: '中文' };
-const texts: Readonly<Record<Language, Readonly<Record<TextName, string>>>> = { en, zh };
+/** A browser loads the one that is spoken. */
+const texts: Readonly<Record<Language, () => Promise<Texts>>> = {
+  en: async () => (await import('./en.ts')).en,
+  zh: async () => (await import('./zh.ts')).zh,
+};
 
 let spoken: Language = 'en';
+let said: Partial<Texts> = {};
 
-export function speak(language: Language): void {
+/** Before anything is said. @throws it cannot be loaded: what was spoken before goes on. */
+export async function speak(language: Language): Promise<void> {
+  said = await texts[language]();
   spoken = language;
 }
 
@@ -19,14 +26,9 @@ export function language(): string {
   return spoken === 'zh' ? 'zh-CN' : 'en-GB';
 }
 
-export function languageOfBrowser(): Language {
-  const first = navigator.languages.find((one) => /^(en|zh)\b/i.test(one)) ?? 'en';
-  return first.toLowerCase().startsWith('zh') ? 'zh' : 'en';
-}
-
 /** `one|many`, as `n` says; `{name}` stands for a value. */
 export function t(name: TextName, values: Readonly<Record<string, string | number>> = {}): string {
-  const [one = '', many = one] = texts[spoken][name].split('|');
+  const [one = '', many = one] = (said[name] ?? name).split('|');
   const text = values['n'] === 1 ? one : many;
   return text.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
     const value = values[key] ?? '';
@@ -37,5 +39,5 @@ export function t(name: TextName, values: Readonly<Record<string, string | numbe
 /** What stands for a word of the API; one of a newer master stands for itself. */
 export function wordOf(kind: string, word: string): string {
   const name = `${kind}.${word}`;
-  return name in en ? t(name as TextName) : word;
+  return name in said ? t(name as TextName) : word;
 }

@@ -125,8 +125,6 @@ export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'finding.queue_full': '有队列已满。',
   'finding.disk_low': '磁盘将满。',
   'finding.duty': '主节点的例行工作延误。',
-  'alert.raised': '进行中',
-  'alert.cleared': '已解除',
   'severity.critical': '严重',
   'severity.warning': '警告',
   'severity.info': '信息',

@@ -2,11 +2,13 @@
 import type { en } from './en.ts';
 import { zhCodes } from './zh-codes.ts';
 import { zhReports } from './zh-reports.ts';
+import { zhSet } from './zh-set.ts';
 import { zhTasks } from './zh-tasks.ts';
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...zhCodes,
   ...zhReports,
+  ...zhSet,
   ...zhTasks,
   loading: '加载中…',
   skip: '跳到内容',
@@ -215,7 +217,6 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'new-task.params': '参数（JSON）',
   'new-task.id': 'ID（留空则自动生成）',
   'new-task.submit': '提交',
-  'new-task.required': '必填',
   alerts: '告警',
   'alerts.none': '没有告警。',
   'alerts.none-cleared': '近期没有告警。',
@@ -224,7 +225,6 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'alerts.rule': '规则',
   'alerts.told': '已通知',
   'alerts.since': '自',
-  'alerts.not-told': '未能通知 {receiver}：',
   'alerts.silent': '静默至',
   'alerts.silence': '静默',
   'alerts.silence.title': '暂时不再通知此告警？',

@@ -11,7 +11,7 @@ import {
   TASK_TYPE_PATTERN,
 } from '../limits.ts';
 import { alertChannels, alertKinds, alertSeverities } from '../words.ts';
-import { countInQuery, instant } from './fields.ts';
+import { countInQuery, instant, text } from './fields.ts';
 
 const NAME_EXPECTED = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . -, not . or ..';
 const MONTH_SECONDS = 30 * 86_400;
@@ -173,6 +173,7 @@ export const alertSilenceRequest = z.strictObject({
   until: instant
     .nullable()
     .describe('Until then, up to 30 days from now, nobody is told of it; null: now.'),
+  reason: text(256).nullable().optional().describe('Why, for whoever looks at it.'),
 });
 
 /** What is so, as receivers are told of it. */
@@ -200,6 +201,7 @@ export const alertView = z.object({
   repeats: z.int().describe('How often they were told again.'),
   silenced_until: z.string().nullable(),
   silenced_by: z.string().nullable(),
+  silence_reason: z.string().nullable(),
   deliveries: z
     .array(
       z.object({

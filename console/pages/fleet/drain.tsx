@@ -1,7 +1,8 @@
 /** To drain executors, one or those that were chosen, and to take them back into work. */
 import type { Request } from '../../api/call.ts';
-import { ask, type Field, type Question, reasonField } from '../../frame/asking.tsx';
+import { ask, type Question, reasonField } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
+import type { Field } from '../../parts/form/fields.ts';
 import { t } from '../../words/words.ts';
 
 export function drainFields(): Field[] {

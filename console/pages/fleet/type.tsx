@@ -1,17 +1,21 @@
 /** One type: what keeps the first of its tasks, what is defined and overridden, and how to hold it back. */
-import { jsonAt, type TypeView, typeDefinitionKeys } from '@soda-scheduler/protocol';
+import type { TypeView } from '@soda-scheduler/protocol';
 import { callForText } from '../../api/call.ts';
 import type { RouteName } from '../../api/me.ts';
 import { type Question, reasonAndUntil, reasonField, untilField } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
+import { go } from '../../frame/route.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
+import { YES } from '../../parts/form/fields.ts';
 import { Json } from '../../parts/json.tsx';
 import { Facts, Figure, Head, Loaded, Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { LoadCharts } from '../reports/load.tsx';
 import { Recent } from '../reports/recent.tsx';
+import { definitionIn } from './definition.ts';
+import { overrideOf } from './override.ts';
 import { CountsOfAll, useSeesAllCounted } from './types.tsx';
 
 interface Told {
@@ -37,6 +41,11 @@ export function TypePage({ name }: { readonly name: string }) {
             {may('POST /task/submit') && (
               <a class="button" href={link('new-task', null, { type: name })}>
                 {t('new-task')}
+              </a>
+            )}
+            {may('PUT /type/{type}', { type: name }) && (
+              <a class="button" href={link('define', name)}>
+                {t('define.verb')}
               </a>
             )}
             {view !== undefined && <Actions of={view} done={told.reload} />}
@@ -110,7 +119,7 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
       ))}
       <Section title={t('type.definition')}>
         {view.registered ? (
-          <Definition text={text} />
+          <Json text={definitionIn(text)} label={t('type.definition')} />
         ) : (
           <p class="soft">{t('type.unregistered')}</p>
         )}
@@ -119,21 +128,12 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
   );
 }
 
-/** As it was defined, in the order of the documentation. */
-function Definition({ text }: { readonly text: string }) {
-  const members = typeDefinitionKeys.flatMap((key) => {
-    const value = jsonAt(text, [key]);
-    return value === undefined ? [] : [`"${key}":${value}`];
-  });
-  return <Json text={`{${members.join(',')}}`} label={t('type.definition')} />;
-}
-
 function Actions({ of: view, done }: { readonly of: TypeView; readonly done: () => void }) {
   const { namespace } = useFrame().place;
   const { type, paused, overrides } = view;
   const path = `/type/${encodeURIComponent(type)}`;
   const button = (
-    verb: 'pause' | 'resume' | 'override' | 'end',
+    verb: 'pause' | 'resume' | 'override' | 'end' | 'forget',
     route: RouteName,
     rest: Omit<Question, 'title' | 'verb'>,
   ) => {
@@ -162,32 +162,24 @@ function Actions({ of: view, done }: { readonly of: TypeView; readonly done: () 
         button('end', 'DELETE /type/{type}/override', {
           request: () => ({ method: 'DELETE', path: `${path}/override`, namespace }),
         })}
+      {view.registered &&
+        button('forget', 'DELETE /type/{type}', forgettingOf(view, path, namespace))}
     </>
   );
 }
 
-/** The limit that people change at night; all of what is overridden already stays. */
-function overrideOf({ limits, overrides }: TypeView, path: string, namespace: string) {
-  const held = overrides[0]?.limits ?? {};
-  const now = held.max_running ?? limits?.max_running;
+function forgettingOf({ version }: TypeView, path: string, namespace: string) {
   return {
-    text: t('why.override'),
-    fields: [
-      {
-        name: 'max',
-        label: t('type.max-running'),
-        kind: 'number',
-        initial: now === undefined || now === null ? '' : String(now),
-        isRequired: true,
-      },
-      reasonField(true),
-      untilField(),
-    ],
-    request: ({ max, ...rest }) => ({
-      method: 'PUT',
-      path: `${path}/override`,
+    text: t('type.forget.text'),
+    isGrave: true,
+    fields: [{ name: 'force', label: t('type.forget.force'), kind: 'check' }],
+    request: ({ force }) => ({
+      method: 'DELETE',
+      path,
       namespace,
-      body: { limits: { ...held, max_running: Number(max) }, ...reasonAndUntil(rest) },
+      query: force === YES ? { force: 'true' } : {},
+      headers: { 'if-match': `"${version}"` },
     }),
+    done: () => go({ namespace, page: 'types' }),
   } satisfies Omit<Question, 'title' | 'verb'>;
 }

@@ -9,11 +9,19 @@ import type { Column, Layout } from '../../parts/table.tsx';
 import { t } from '../../words/words.ts';
 
 export function TypesPage() {
+  const { may, link } = useFrame();
   return (
     <ListPage
       of={useListed<TypeList>('types', { path: '/types', limit: 200 })}
       rowsOf={({ types }) => [...types].sort(byTrouble)}
       layout={typeLayout}
+      actions={
+        may('PUT /type/{type}') && (
+          <a class="button" href={link('define')}>
+            {t('define.new')}
+          </a>
+        )
+      }
       empty={
         <Empty title={t('types.none')}>
           <Command text="soda type set encode limits.max_running=4" />

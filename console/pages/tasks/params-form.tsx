@@ -20,7 +20,7 @@ export function ParamField({ field, value, set }: Props) {
     <label class="field">
       <span>
         {label}
-        {isRequired && <b title={t('new-task.required')}> *</b>}
+        {isRequired && <b title={t('field.required')}> *</b>}
       </span>
       {kind === 'choice' ? (
         <select {...props}>

@@ -2,9 +2,10 @@
 import type { ViewView } from '@soda-scheduler/protocol';
 import { useEffect } from 'preact/hooks';
 import { call } from '../../api/call.ts';
-import { type Field, inWords, type Question, tell } from '../../frame/asking.tsx';
+import { inWords, type Question, tell } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { type Resource, useAnswer } from '../../frame/resource.ts';
+import type { Field } from '../../parts/form/fields.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
 import type { Filters } from '../../parts/filters.tsx';
 import { Link } from '../../parts/link.tsx';

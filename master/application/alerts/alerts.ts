@@ -4,7 +4,13 @@
  * it after his next start. Decides nothing itself: `domain/alerts/` does.
  */
 import { type Alert, keyOf, type Telling } from '../../domain/alerts/alert.ts';
-import { AlertBook, type IsKnown, type Message, type Verdict } from '../../domain/alerts/book.ts';
+import {
+  AlertBook,
+  type IsKnown,
+  type Message,
+  type Silence,
+  type Verdict,
+} from '../../domain/alerts/book.ts';
 import {
   type AlertReceiver,
   type AlertRule,
@@ -177,15 +183,18 @@ export class Alerts implements Part {
   /** `until` null: it is told again. Null: it is not raised, or not seen. @throws {Unavailable} */
   silence(
     id: string,
-    until: number | null,
+    { until, reason }: Pick<Silence, 'until' | 'reason'>,
     sees: (alert: Alert) => boolean,
     author: Author | null,
   ): Promise<SeenAlert | null> {
     return this.#inTurn(async () => {
       const before = this.#book.raised.find((alert) => alert.id === id);
-      const alert = this.#book.silenced(id, until, until === null ? null : (author?.actor ?? null));
+      const alert = this.#book.silenced(id, { until, by: author?.actor ?? null, reason });
       if (before === undefined || alert === null || !sees(alert)) return null;
-      const fieldsOf = ({ silencedUntil }: Alert) => ({ silenced_until: silencedUntil });
+      const fieldsOf = ({ silencedUntil, silenceReason }: Alert) => ({
+        silenced_until: silencedUntil,
+        silence_reason: silenceReason,
+      });
       const change = { target: id, before: fieldsOf(before), after: fieldsOf(alert) };
       const audit = changeMadeBy(author, this.#options.clock.now(), change);
       await this.#write(this.#store.write([alert], [], audit));

@@ -38,6 +38,7 @@ export interface Alert extends Finding {
   readonly repeatCount: number;
   readonly silencedUntil: number | null;
   readonly silencedBy: string | null;
+  readonly silenceReason: string | null;
 }
 
 /** What an executor says. */

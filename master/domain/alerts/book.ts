@@ -40,6 +40,13 @@ interface Noting {
 /** Whether what that rule does not find is over: else nothing is known of it now, and it is neither raised nor cleared. */
 export type IsKnown = (namespace: string | null, rule: AlertRule | null) => boolean;
 
+export interface Silence {
+  /** Null: it is told of again. */
+  readonly until: number | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
 export class AlertBook {
   /** Raised, or silenced for longer than that; by `keyOf`. */
   readonly #alerts = new Map<string, Alert>();
@@ -144,10 +151,12 @@ export class AlertBook {
     return { alerts: out.alerts, tellings: out.tellings, omittedCount };
   }
 
-  /** As it is to be; null: no such alert is raised. `until`: null ends its silence. */
-  silenced(id: string, until: number | null, by: string | null): Alert | null {
+  /** As it is to be; null: no such alert is raised. */
+  silenced(id: string, { until, by, reason }: Silence): Alert | null {
     const alert = this.raised.find((one) => one.id === id);
-    return alert === undefined ? null : { ...alert, silencedUntil: until, silencedBy: by };
+    if (alert === undefined) return null;
+    if (until === null) return unsilenced(alert);
+    return { ...alert, silencedUntil: until, silencedBy: by, silenceReason: reason };
   }
 
   /** Of what is raised, but messages, by namespace. */
@@ -188,6 +197,7 @@ export class AlertBook {
       ...{ raisedAt: now, seenAt: now, count: 1, clearedAt: null, toldAt: null, repeatCount: 0 },
       silencedUntil: isQuiet ? before.silencedUntil : null,
       silencedBy: isQuiet ? before.silencedBy : null,
+      silenceReason: isQuiet ? before.silenceReason : null,
     };
     tell(alert, 'raised', now, out);
   }
@@ -252,7 +262,8 @@ export class AlertBook {
   }
 }
 
-const unsilenced = (alert: Alert): Alert => ({ ...alert, silencedUntil: null, silencedBy: null });
+const NOT_SILENCED = { silencedUntil: null, silencedBy: null, silenceReason: null };
+const unsilenced = (alert: Alert): Alert => ({ ...alert, ...NOT_SILENCED });
 
 /** Unless it is silenced, when it is only written. */
 function tell(alert: Alert, event: Telling['event'], now: number, out: Noting): void {

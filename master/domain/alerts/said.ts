@@ -42,6 +42,6 @@ export function testAlert(id: string, now: number): Alert {
     ...{ namespace: null, type: null, group: null, subject: 'test', change: null },
     message: 'This is a test of the receiver: nothing is wrong.',
     ...{ raisedAt: now, seenAt: now, count: 1, clearedAt: null, toldAt: now, repeatCount: 0 },
-    ...{ silencedUntil: null, silencedBy: null },
+    ...{ silencedUntil: null, silencedBy: null, silenceReason: null },
   };
 }

@@ -13,7 +13,7 @@ const alertOf = (id: string, change: Partial<Alert> = {}): Alert => ({
   ...{ id, rule: 'poison', kind: 'poison', severity: 'warning', fields: null },
   ...{ namespace: 'live', type: 'a:b', group: 'späti ', subject: 'task 1', message: 'Zu spät 🙂' },
   ...{ change: null, raisedAt: NOW, seenAt: NOW + 1, count: 1, clearedAt: null, toldAt: NOW },
-  ...{ repeatCount: 0, silencedUntil: null, silencedBy: null },
+  ...{ repeatCount: 0, silencedUntil: null, silencedBy: null, silenceReason: null },
   ...change,
 });
 const deliveryOf = (id: string, change: Partial<AlertDelivery> = {}): AlertDelivery => ({
@@ -50,7 +50,14 @@ describeStores('alerts', (open) => {
   it('loads what goes on: what is raised, or silenced, and what is to be told', async () => {
     const full = alertOf('a', {
       ...{ namespace: null, type: null, group: null, change: 'Wait.', fields: '{"a":1}' },
-      ...{ toldAt: null, silencedUntil: NOW + 9, silencedBy: 'ann', count: 3, repeatCount: 2 },
+      ...{
+        toldAt: null,
+        silencedUntil: NOW + 9,
+        silencedBy: 'ann',
+        silenceReason: 'disk comes at ten',
+        count: 3,
+        repeatCount: 2,
+      },
     });
     const over = alertOf('b', { clearedAt: NOW + 5 });
     const quiet = alertOf('c', { clearedAt: NOW + 5, silencedUntil: NOW + 20 });

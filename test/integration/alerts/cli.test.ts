@@ -29,7 +29,9 @@ describe('soda alert', function () {
       new RegExp(`^${id}\\tcritical\\tmessage\\tdefault\\t0 s\\tops\\tdisk\\t\\n$`),
     );
     expect((await soda(`silence ${id}`)).code).to.equal(2);
-    expect((await soda(`silence ${id} --until +4h`)).out).to.match(/^silenced: al-\w+, until 2/);
+    expect((await soda(`silence ${id} --until +4h --reason late`)).out).to.match(
+      /^silenced: al-\w+, until 2/,
+    );
     expect((await soda('list')).out).to.include('silenced until');
     expect((await soda('list --state cleared')).out).to.equal('');
 

@@ -204,12 +204,19 @@ describe('alerts over HTTP', () => {
     const [id] = said.body['alerts'] as string[];
     await master.stop();
     await start();
-    const silence = (until: unknown) => call('POST', `/alert/${id}/silence`, { until });
+    const silence = (until: unknown, reason?: string) =>
+      call('POST', `/alert/${id}/silence`, { until, reason });
     const until = new Date(Date.now() + 86_400_000).toISOString();
-    expect((await silence(until)).body).to.deep.include({ id, silenced_until: until });
+    const why = 'a disk comes at ten';
+    const silent = { id, silenced_until: until, silence_reason: why };
+    expect((await silence(until, why)).body).to.deep.include(silent);
+    expect((await listed()).find((alert) => alert.id === id)).to.deep.include(silent);
     expect(await errorsIn(silence('2020-01-01T00:00:00Z'))).to.match(/yet to come/);
     expect(await errorsIn(silence('2090-01-01T00:00:00Z'))).to.match(/up to 30 days/);
-    expect((await silence(null)).body).to.deep.include({ silenced_until: null });
+    expect((await silence(null)).body).to.deep.include({
+      silenced_until: null,
+      silence_reason: null,
+    });
     expect((await call('POST', '/alert/al-x/silence', { until })).status).to.equal(404);
     const audit = (await call('GET', '/audit?action=alert.silence')).body['changes'];
     expect(JSON.stringify(audit)).to.include(id);

@@ -36,7 +36,7 @@ export class AlertOperator extends Operator {
     const until = isQuiet ? this.world.wall + this.random.between(1_000, 30_000) : null;
     if (alert === undefined) return;
     this.world.log(`alerts: ${alert.id} is silenced until ${until}`);
-    this.#tell((alerts) => alerts.silence(alert.id, until, () => true, null));
+    this.#tell((alerts) => alerts.silence(alert.id, { until, reason: null }, () => true, null));
   }
 
   #remove(): void {

@@ -8,6 +8,7 @@ import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import { System } from '../../helpers/system/system.ts';
 import { describeTasks } from './tasks.ts';
 import { describeReports, filesOf } from './reports.ts';
+import { itSets } from './settings.ts';
 
 const ADMIN = 'admin-token-0123456789';
 const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
@@ -197,47 +198,15 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect(text).to.include('"frame": 12345678901234567890');
   });
 
-  it('pauses a type, with a reason, and says so', async () => {
-    await go('#/types');
-    await page.getByRole('link', { name: 'film', exact: true }).click();
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByLabel('Reason').fill('new codec');
-    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
-    await page.locator('.remark').getByText('new codec').waitFor();
-    await page.getByRole('button', { name: 'Override the limit' }).click();
-    await page.getByLabel('Tasks that may run').fill('2');
-    await page.getByLabel('Reason').fill('live event');
-    await page.getByRole('dialog').getByRole('button', { name: 'Override' }).click();
-    await says('live event');
-    const { overrides } = (await api('GET', '/type/film')) as { overrides: { limits: object }[] };
-    expect(overrides[0]?.limits).to.deep.equal({ max_running: 2 });
-  });
-
-  it('makes a token, shows it once, and revokes it', async () => {
-    await go('#/tokens');
-    await page.getByRole('button', { name: 'New token' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('carol');
-    await page.getByLabel('Groups').fill('news sport');
-    await page.getByRole('dialog').getByRole('button', { name: 'New token' }).click();
-    const token = await page.locator('.remark code').innerText();
-    const who = await api('GET', '/whoami', undefined, token);
-    expect(who).to.deep.include({ name: 'carol', scope: { groups: ['news', 'sport'] } });
-    await page.reload();
-    const row = page.getByRole('row', { name: /carol/ });
-    await row.waitFor();
-    expect(await page.getByText(token).count()).to.equal(0);
-    await row.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-    await row.waitFor({ state: 'detached' });
-    await go('#/audit?action=token');
-    await says('token.revoke');
-  });
+  itSets(() => ({ page, go, says, api, browser, receiver: system.receiver }), HOSTILE);
 
   describeTasks(() => ({ system, page, go, says, api }));
 
   it('has pages that a reader of screens can read, and that no text of others gets into', async () => {
     const hashes = ['overview', 'failed', 'executor/gpu-1', 'type/film', 'copy-task/film-1'];
+    const set = ['alert-rules', 'alert-receivers', 'define/film', 'limits', 'one-at-a-time'];
     const rest = [
+      'pauses',
       'types',
       'executors',
       'callbacks',
@@ -248,7 +217,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
       'audit',
       'tokens',
     ];
-    for (const hash of ['task/clip-2', ...hashes, ...rest]) {
+    for (const hash of ['task/clip-2', ...hashes, ...set, ...rest]) {
       await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.loading').first().waitFor({ state: 'detached' });
@@ -300,7 +269,8 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   it('fits a phone', async () => {
     await page.setViewportSize({ width: 375, height: 812 });
     const hashes = ['tasks', 'overview', 'executors', 'audit', 'alerts', 'namespaces', 'tokens'];
-    for (const hash of [...hashes, 'reports', 'task/evil-1']) {
+    const set = ['alert-rules', 'define/film', 'limits', 'pauses'];
+    for (const hash of [...hashes, ...set, 'reports', 'task/evil-1']) {
       await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.loading').first().waitFor({ state: 'detached' });
@@ -352,6 +322,12 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await go('#/tokens');
     await says(/This page is not for your token: its role is read/);
     expect(await page.locator('main button').count()).to.equal(0);
+    for (const hash of ['alert-rules', 'limits', 'pauses', 'type/film']) {
+      await go(`#/${hash}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('.loading').first().waitFor({ state: 'detached' });
+      expect(await page.locator('.head button, td button').count(), hash).to.equal(0);
+    }
     await page.getByRole('button', { name: 'Log out' }).click();
 
     await logIn(await makeToken('bob', 'submit', { groups: ['news'] }));

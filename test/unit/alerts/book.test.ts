@@ -50,7 +50,7 @@ class Desk {
   }
 
   silence(id: string, until: number | null): void {
-    const alert = this.book.silenced(id, until, 'ann');
+    const alert = this.book.silenced(id, { until, by: 'ann', reason: null });
     if (alert === null) throw new Error(`${id} is not raised`);
     this.book.take([alert]);
   }

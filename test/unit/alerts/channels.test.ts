@@ -13,7 +13,7 @@ const message: Told = {
         ...{ id: 'al-1', rule: 'message', kind: 'message', severity: 'info', fields: null },
         ...{ namespace: null, type: null, group: null, subject: 's', message: words, change: null },
         ...{ raisedAt: 0, seenAt: 0, count: 1, clearedAt: null, toldAt: 0, repeatCount: 0 },
-        ...{ silencedUntil: null, silencedBy: null },
+        ...{ silencedUntil: null, silencedBy: null, silenceReason: null },
       },
     },
   ],

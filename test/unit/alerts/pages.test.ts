@@ -24,7 +24,14 @@ describe('pages of alerts', () => {
     },
     ...{ namespace, type: null, group: null, subject: '', message: namespace, change: null },
     ...{ fields: null, count: 1, raisedAt: BEGAN_AT - index * 1_000, seenAt: BEGAN_AT },
-    ...{ clearedAt: BEGAN_AT, toldAt: null, repeatCount: 0, silencedUntil: null, silencedBy: null },
+    ...{
+      clearedAt: BEGAN_AT,
+      toldAt: null,
+      repeatCount: 0,
+      silencedUntil: null,
+      silencedBy: null,
+      silenceReason: null,
+    },
   });
   const read = async (before: Pick<Alert, 'raisedAt' | 'id'> | null = null, count = all.length) => {
     readCount += 1;

@@ -55,11 +55,17 @@ export function alertRoutes(
       body: { schema: alertSilenceRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { done: alertView },
       handle: async ({ params: { alert_id: id = '' }, body, actor, author }) => {
-        const until = untilOf(validate(alertSilenceRequest, body).until);
+        const { until: given, reason = null } = validate(alertSilenceRequest, body);
+        const until = untilOf(given);
         if (until !== null && until > Date.now() + SILENCE_MS_MAX) {
           throw invalidFields([{ field: 'until', message: 'expected up to 30 days from now' }]);
         }
-        const seen = await alerts.silence(id, until, (one) => sees(actor.scope, one), author);
+        const seen = await alerts.silence(
+          id,
+          { until, reason },
+          (one) => sees(actor.scope, one),
+          author,
+        );
         if (seen === null) throw new Problem('unknown', UNKNOWN);
         return { body: viewOf(seen) };
       },
@@ -148,7 +154,8 @@ function unnamed({ raisedAt }: Place): Place {
 
 function viewOf({ alert, deliveries }: SeenAlert): AlertView {
   const { id, rule, kind, severity, namespace, type, group, subject, message, change } = alert;
-  const { raisedAt, clearedAt, toldAt, silencedUntil, silencedBy, fields, count } = alert;
+  const { raisedAt, clearedAt, toldAt, silencedUntil, silencedBy, silenceReason, fields, count } =
+    alert;
   return {
     ...{ id, rule, kind, severity, namespace, type, group, subject, message, change },
     fields: fields === null ? null : (JSON.parse(fields) as Record<string, unknown>),
@@ -160,6 +167,7 @@ function viewOf({ alert, deliveries }: SeenAlert): AlertView {
     repeats: alert.repeatCount,
     silenced_until: iso(silencedUntil),
     silenced_by: silencedBy,
+    silence_reason: silenceReason,
     deliveries: deliveries.flatMap(({ receiver, told, state, tries, madeAt, error }) =>
       told.flatMap(({ event, alert: { id: of } }) =>
         of === id && event !== 'test'

@@ -172,6 +172,7 @@ function alertOf(row: Row): Alert {
     repeatCount: get('repeat_count'),
     silencedUntil: get('silenced_until'),
     silencedBy: get('silenced_by'),
+    silenceReason: get('silence_reason'),
   };
 }
 

@@ -23,7 +23,8 @@ export const alertDefinition = (t: Types): string => `
   told_at ${t.instant} NULL,
   repeat_count ${t.integer} NOT NULL,
   silenced_until ${t.instant} NULL,
-  silenced_by ${t.name(64)} NULL`;
+  silenced_by ${t.name(64)} NULL,
+  silence_reason ${t.text} NULL`;
 
 export const deliveryDefinition = (t: Types): string => `
   id ${t.key(64)} NOT NULL PRIMARY KEY,
@@ -78,6 +79,7 @@ export const alertColumns = columns<Alert>(
   ['repeat_count', 'integer', (alert) => alert.repeatCount],
   ['silenced_until', 'integer', (alert) => alert.silencedUntil],
   ['silenced_by', 'text', (alert) => alert.silencedBy],
+  ['silence_reason', 'text', (alert) => alert.silenceReason],
 );
 
 export const deliveryColumns = columns<AlertDelivery>(

@@ -1,0 +1,132 @@
+/**
+ * The definition of a type as JSON text, and as fields of a form. What the form does not touch stays as it is written, every
+ * digit of it.
+ */
+import { jsonAt, typeDefinitionKeys } from '@soda-scheduler/protocol';
+import {
+  type Field,
+  numberIn,
+  setAt,
+  textOf,
+  type Typed,
+  valueOf,
+  wordsIn,
+} from '../../parts/form/fields.ts';
+import { allFields, type DefinitionField } from './definition-fields.ts';
+
+/** As it was defined, in the order of the documentation. @param text the answer to who asks for the type. */
+export function definitionIn(text: string): string {
+  return joined(typeDefinitionKeys, (key) => jsonAt(text, [key]));
+}
+
+function joined(keys: readonly string[], textAt: (key: string) => string | undefined): string {
+  const members = keys.flatMap((key) => {
+    const value = textAt(key);
+    return value === undefined ? [] : [`${JSON.stringify(key)}:${value}`];
+  });
+  return `{${members.join(',')}}`;
+}
+
+/** What people change. The rest is JSON. */
+export function definitionFields(definition: string): readonly Field[] {
+  return allFields().map((field) => ({ ...field, initial: initialOf(field, definition) }));
+}
+
+/** Empty too where it is of another shape, which is the master's to refuse. */
+function initialOf({ name, form, kind }: DefinitionField, definition: string): string {
+  const text = jsonAt(definition, name.split('.'));
+  if (text === undefined || text === 'null') return '';
+  if (kind === 'number') return text;
+  const value = JSON.parse(text) as unknown;
+  const isList = Array.isArray(value);
+  if (form === 'uses') {
+    const uses = (isList ? value : []) as { readonly limit: string; readonly n?: number }[];
+    return uses.map(({ limit, n = 1 }) => (n === 1 ? limit : `${limit}=${n}`)).join(' ');
+  }
+  if (form === 'pairs') {
+    return Object.entries(value as object)
+      .map(([group, weight]) => `${group}=${weight}`)
+      .join(' ');
+  }
+  return isList ? value.join(' ') : String(value);
+}
+
+/** @throws {WrongField} */
+function ownValueOf(field: DefinitionField, text: string): unknown {
+  const { name, form } = field;
+  if (text.trim() === '') return undefined;
+  if (form === 'uses') {
+    return pairsIn(name, text, '1').map(([limit, n]) => ({ limit, n }));
+  }
+  if (form === 'pairs') return Object.fromEntries(pairsIn(name, text));
+  if (form === 'interval') {
+    const numbers = wordsIn(text).map((one) => numberIn(name, one));
+    return numbers.length === 1 && Number(numbers[0]) >= 0 && !text.includes(',')
+      ? numbers[0]
+      : numbers;
+  }
+  if (name === 'defaults.priority' && /^-?\d+$/.test(text.trim())) return Number(text);
+  return valueOf(field, text);
+}
+
+function pairsIn(name: string, text: string, preset?: string): [string, number][] {
+  return wordsIn(text).map((word) => {
+    const at = word.lastIndexOf('=');
+    const [key, value] = at < 0 ? [word, preset] : [word.slice(0, at), word.slice(at + 1)];
+    return [key, numberIn(name, value ?? '')];
+  });
+}
+
+/** The definition with what was typed into the form: what says what it said before is left alone. @throws {WrongField} */
+export function withTyped(definition: string, typed: Typed): string {
+  const changed: Record<string, unknown> = {};
+  const touched = new Set<string>();
+  for (const field of allFields()) {
+    const initial = initialOf(field, definition);
+    const text = textOf({ ...field, initial }, typed);
+    if (text === initial) continue;
+    const [key = ''] = field.name.split('.');
+    if (!touched.has(key)) {
+      touched.add(key);
+      const was = jsonAt(definition, [key]);
+      if (was !== undefined) changed[key] = JSON.parse(was) as unknown;
+    }
+    setAt(changed, field.name, ownValueOf(field, text));
+  }
+  // Others than these are the master's to refuse.
+  const keys = new Set([...typeDefinitionKeys, ...Object.keys(JSON.parse(definition) as object)]);
+  return joined([...keys], (key) =>
+    touched.has(key) ? JSON.stringify(changed[key]) : jsonAt(definition, [key]),
+  );
+}
+
+export interface Difference {
+  /** `limits.max_running` */
+  readonly path: string;
+  /** As JSON; undefined: it is not set. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** Of two definitions, value by value. */
+export function differences(before: string, after: string): readonly Difference[] {
+  const [was, is] = [leavesOf(before, ''), leavesOf(after, '')];
+  const paths = new Set([...was.keys(), ...is.keys()]);
+  return [...paths]
+    .map((path) => ({ path, before: was.get(path), after: is.get(path) }))
+    .filter((one) => one.before !== one.after);
+}
+
+/** As they are written, but for the space between values: lists are one. */
+function leavesOf(text: string, path: string): Map<string, string> {
+  const value = JSON.parse(text) as unknown;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const keys = isObject ? Object.keys(value) : [];
+  if (keys.length === 0) return path === '' ? new Map() : new Map([[path, compact(text)]]);
+  const dot = path === '' ? '' : `${path}.`;
+  return new Map(
+    keys.flatMap((key) => [...leavesOf(jsonAt(text, [key]) ?? 'null', `${dot}${key}`)]),
+  );
+}
+
+const compact = (text: string): string => text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
