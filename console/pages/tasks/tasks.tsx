@@ -91,7 +91,7 @@ export const taskLayout: Layout<TaskSummary> = {
     {
       title: 'attempts',
       class: 'num wide',
-      show: ({ attempts_used: n }) => <span class={n === 0 ? 'zero' : ''}>{n}</span>,
+      show: ({ attempt: n }) => <span class={n === 0 ? 'zero' : ''}>{n}</span>,
     },
     {
       title: 'when',
