@@ -15,6 +15,7 @@ import {
   type Wrong,
 } from '../parts/form/fields.ts';
 import { Fields } from '../parts/form/form.tsx';
+import { Refused } from '../parts/page.tsx';
 import { t } from '../words/words.ts';
 import { useFrame } from './context.ts';
 
@@ -169,11 +170,7 @@ function QuestionDialog({ question, close }: DialogProps) {
           set={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
           wrong={wrong}
         />
-        {problem !== '' && (
-          <p class="refusal" role="alert">
-            {problem}
-          </p>
-        )}
+        <Refused why={problem} />
         <footer>
           {curl !== null && <Copy text={curl} label={t('copy.curl')} />}
           <button type="button" onClick={close}>
@@ -206,7 +203,7 @@ interface Refusal {
   readonly problem: string;
   readonly wrong: Wrong;
 }
-const NO_REFUSAL: Refusal = { problem: '', wrong: {} };
+export const NO_REFUSAL: Refusal = { problem: '', wrong: {} };
 
 /** Beside its field, what is about one that is there; the rest in words. */
 export function refusalOf(error: unknown, fields: readonly Field[]): Refusal {

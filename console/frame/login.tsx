@@ -1,6 +1,7 @@
 /** Asks for a token, and gives it to the master, which answers with a cookie: the page keeps nothing of it. */
 import { useState } from 'preact/hooks';
 import { Away, call } from '../api/call.ts';
+import { Refused } from '../parts/page.tsx';
 import { t } from '../words/words.ts';
 import { Choices } from './choices.tsx';
 import type { Settings } from './settings.ts';
@@ -53,11 +54,7 @@ export function Login({ hasEnded, settings, change, done }: Props) {
             onInput={({ currentTarget }) => setToken(currentTarget.value)}
           />
         </label>
-        {problem !== '' && (
-          <p class="refusal" role="alert">
-            {problem}
-          </p>
-        )}
+        <Refused why={problem} />
         <button type="submit" class="main">
           {t('login')}
         </button>

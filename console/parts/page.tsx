@@ -24,6 +24,16 @@ export function Head({ title, children, actions }: HeadProps) {
   );
 }
 
+/** Why something was not done; read out as it appears. Empty: nothing. */
+export function Refused({ why }: { readonly why: string }) {
+  if (why === '') return null;
+  return (
+    <p class="refusal" role="alert">
+      {why}
+    </p>
+  );
+}
+
 /** Shows what has come, or why nothing has. */
 export function Loaded<T>({
   of: { data, refused },
@@ -34,11 +44,7 @@ export function Loaded<T>({
 }) {
   return (
     <>
-      {refused !== null && (
-        <p class="refusal" role="alert">
-          {refused.message}
-        </p>
-      )}
+      <Refused why={refused?.message ?? ''} />
       {data === null ? refused === null && <p class="loading">{t('loading')}</p> : children(data)}
     </>
   );

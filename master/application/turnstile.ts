@@ -98,7 +98,6 @@ export interface Turnstiles {
 }
 
 export function turnstiles(): Turnstiles {
-  const what = 'pages of events';
   const oneByOne = { countMax: 1, waitingMax: LISTS_WAITING_MAX };
   return {
     lists: new Turnstile({
@@ -109,7 +108,7 @@ export function turnstiles(): Turnstiles {
     eventPages: new Turnstile({
       countMax: EVENT_PAGE_COUNT_MAX,
       waitingMax: EVENT_PAGES_WAITING_MAX,
-      what,
+      what: 'pages of events',
     }),
     health: new Turnstile({ ...oneByOne, what: 'looks at how work flows' }),
     reports: new Turnstile({ ...oneByOne, what: 'reports' }),

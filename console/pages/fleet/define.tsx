@@ -5,7 +5,7 @@
 import type { TypeView } from '@soda-scheduler/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, callForText, curlOf, type Request } from '../../api/call.ts';
-import { ask, refusalOf, tell } from '../../frame/asking.tsx';
+import { ask, NO_REFUSAL, refusalOf, tell } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
@@ -13,7 +13,7 @@ import { Copy } from '../../parts/copy.tsx';
 import { type Field, type Typed, WrongField } from '../../parts/form/fields.ts';
 import { Fields } from '../../parts/form/form.tsx';
 import { indented } from '../../parts/indented.ts';
-import { Head, Loaded } from '../../parts/page.tsx';
+import { Head, Loaded, Refused } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
 import {
   definitionFields,
@@ -111,11 +111,7 @@ function Definition({ name, ground }: Props) {
       >
         <Fields of={fields} typed={typed} set={draft.set} wrong={wrong} />
         {!isJson && <p class="note">{t('define.rest')}</p>}
-        {problem !== '' && (
-          <p class="refusal" role="alert">
-            {problem}
-          </p>
-        )}
+        <Refused why={problem} />
         <footer>
           <button type="submit" class="main">
             {t('define.review')}
@@ -169,8 +165,6 @@ function Newer({ begin }: { readonly begin: () => void }) {
     </p>
   );
 }
-
-const NO_REFUSAL: ReturnType<typeof refusalOf> = { problem: '', wrong: {} };
 
 /** @throws {WrongField} it is no JSON of an object. */
 function checked(text: string): string {

@@ -9,7 +9,7 @@ import { go } from '../../frame/route.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { indented } from '../../parts/indented.ts';
 import { Link } from '../../parts/link.tsx';
-import { Head, Loaded } from '../../parts/page.tsx';
+import { Head, Loaded, Refused } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
 import { Line, Params, priorityOf, useValues, type Values } from './new-task.tsx';
 import { filledFields, paramsText, type SchemaField } from './schema-fields.ts';
@@ -78,11 +78,7 @@ function CopyForm({ of: { task, params } }: { readonly of: Told }) {
       <Line label={t('task.priority')} {...line('priority')} />
       <Line label={t('task.labels')} {...line('labels')} />
       <Line label={t('filter.requires')} {...line('requires')} />
-      {problem !== '' && (
-        <p class="refusal" role="alert">
-          {problem}
-        </p>
-      )}
+      <Refused why={problem} />
       <footer>
         <button type="submit" class="main">
           {t('copy-task.submit')}

@@ -7,7 +7,7 @@ import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
 import { Copy } from '../../parts/copy.tsx';
-import { Head } from '../../parts/page.tsx';
+import { Head, Refused } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
 import { ParamField } from './params-form.tsx';
 import { fieldsOf, paramsText, type SchemaField } from './schema-fields.ts';
@@ -64,11 +64,7 @@ export function NewTaskPage() {
           value={values['priority'] ?? ''}
           set={set('priority')}
         />
-        {problem !== '' && (
-          <p class="refusal" role="alert">
-            {problem}
-          </p>
-        )}
+        <Refused why={problem} />
         <footer>
           <button type="submit" class="main">
             {t('new-task.submit')}

@@ -24,7 +24,7 @@ function useViews(): Resource<ViewList> {
   return useAnswer<ViewList>({ path: '/views', query: { limit: LIMIT } }, EVERY_MS);
 }
 
-/** `#/tasks?view=name`: goes on to what that view looks for now. */
+/** `#/tasks?view=name`: goes on to the list that stands under that name today, whatever it was when the link was made. */
 export function OpenedView({ name }: { readonly name: string }) {
   const { link, firstView, setFirstView } = useFrame();
   const views = useViews();

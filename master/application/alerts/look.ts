@@ -41,11 +41,13 @@ export async function lookBy(
     }
     await letOthers(clock);
   }
-  const of = await disk();
-  if (of === null) unknown.add(null);
-  for (const rule of rules.filter(({ kind }) => of !== null && kind === 'disk')) {
-    const finding = of && findDisk(rule, of);
-    if (finding !== null) found.get(rule.name)?.push(finding);
+  const space = await disk();
+  if (space === null) unknown.add(null);
+  else {
+    for (const rule of rules.filter(({ kind }) => kind === 'disk')) {
+      const finding = findDisk(rule, space);
+      if (finding !== null) found.get(rule.name)?.push(finding);
+    }
   }
   return { found, unknown, knownSince };
 }
