@@ -5,7 +5,7 @@
 import { LOAD_COUNTED_MAX, LOAD_TYPES_MAX } from '../bounds.ts';
 import type { Observation } from '../effects.ts';
 import { stateOf } from '../model/executor.ts';
-import type { AttemptOutcome } from '../model/task.ts';
+import { type AttemptOutcome, isLoss } from '../model/task.ts';
 import { PIECE_COUNT, type Pieces } from '../pieces.ts';
 import type { State } from '../state/state.ts';
 import { type Backlog, backlogOf } from '../views/backlog.ts';
@@ -32,7 +32,8 @@ const KEPT: { readonly [R in RefusalReason]?: LoadFigure } = {
   all_busy: 'all_busy',
 };
 
-const FAILURES: ReadonlySet<AttemptOutcome> = new Set(['failed', 'timed_out', 'lost']);
+const isFailure = (outcome: AttemptOutcome): boolean =>
+  outcome === 'failed' || outcome === 'timed_out' || isLoss(outcome);
 
 export class LoadCounter {
   #types = new Map<string, Load>();
@@ -50,7 +51,7 @@ export class LoadCounter {
       });
     } else if (seen.event === 'attempt_ended') {
       const { task, attempt } = seen;
-      if (FAILURES.has(attempt.outcome)) this.#add(task.type, { attempts_failed: 1 });
+      if (isFailure(attempt.outcome)) this.#add(task.type, { attempts_failed: 1 });
     } else if (seen.event === 'task_finished') {
       const { type, state, finishedAt } = seen.task;
       this.#add(type, { [state]: 1, last_ended_at: finishedAt ?? 0 });

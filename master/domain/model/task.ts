@@ -37,6 +37,11 @@ export type AttemptOutcome =
   | 'canceled'
   | 'returned';
 
+/** Nobody knows how far it came: its process has died, or was not heard of any more. */
+export function isLoss<O>(outcome: O): outcome is O & ('lost' | 'lost_contact') {
+  return outcome === 'lost' || outcome === 'lost_contact';
+}
+
 /** Why a running attempt was told to end. */
 export type CancelReason =
   | 'canceled'
@@ -284,8 +289,7 @@ export function callbackCode(
 ): 200 | 408 | 499 | 500 | 501 {
   if (task.state === 'succeeded') return 200;
   if (task.state === 'canceled') return 499;
-  const isLost = task.lastOutcome === 'lost' || task.lastOutcome === 'lost_contact';
-  if (task.failureReason === 'crash_budget' || isLost) return 501;
+  if (task.failureReason === 'crash_budget' || isLoss(task.lastOutcome)) return 501;
   return task.state === 'expired' || task.lastOutcome === 'timed_out' ? 408 : 500;
 }
 

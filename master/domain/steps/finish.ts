@@ -17,6 +17,7 @@ import {
   type AttemptRecord,
   type FailureReason,
   isAtRest,
+  isLoss,
   isStartOverdue,
   type Notification,
   startByAfter,
@@ -90,8 +91,7 @@ export function endAttempt(
   if (outcome === 'lost' && end.doubt !== undefined) {
     return requeue(state, task, beginDoubt(state, task, end.doubt, now), now, out);
   }
-  const isLoss = (outcome === 'lost' || outcome === 'lost_contact') && !end.isExcused;
-  if (isLoss && countLoss(state, task, outcome)) {
+  if (isLoss(outcome) && !end.isExcused && countLoss(state, task, outcome)) {
     return finish(state, task, 'failed', 'crash_budget', now, out);
   }
   if (task.startedAt === null && isStartOverdue(task, startClock(state, now, task))) {
@@ -115,7 +115,7 @@ function outcomeOf(task: Task, reported: AttemptEnd['outcome']): AttemptOutcome 
     case 'deadline':
       return 'timed_out';
     case 'drain':
-      return reported === 'lost' || reported === 'lost_contact' ? reported : 'returned';
+      return isLoss(reported) ? reported : 'returned';
   }
 }
 

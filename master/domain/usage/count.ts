@@ -3,7 +3,7 @@
  * both or neither. A task counts for whose it is at that moment, on that day.
  */
 import type { Output } from '../effects.ts';
-import type { AttemptOutcome, Task } from '../model/task.ts';
+import { type AttemptOutcome, isLoss, type Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { dayOf } from './day.ts';
 import { addFigures, DELTA_KEYS_MAX, type Figures, usageId, type UsageDelta } from './usage.ts';
@@ -36,7 +36,7 @@ export function countAttempt(
   count(state, out, task, now, {
     attempts: 1,
     ...(outcome === 'timed_out' && { timed_out: 1 }),
-    ...((outcome === 'lost' || outcome === 'lost_contact') && { lost: 1 }),
+    ...(isLoss(outcome) && { lost: 1 }),
     ...(startedAt !== null && {
       wait_ms: Math.max(0, startedAt - Math.max(dueAt, submittedAt)),
       run_ms: Math.max(0, now - startedAt),

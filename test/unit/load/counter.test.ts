@@ -4,6 +4,7 @@ import { LOAD_TYPES_MAX } from '../../../master/domain/bounds.ts';
 import type { Observation } from '../../../master/domain/effects.ts';
 import { LoadCounter } from '../../../master/domain/load/counter.ts';
 import { addLoad, delayOfMost, type Load } from '../../../master/domain/load/figures.ts';
+import type { AttemptOutcome } from '../../../master/domain/model/task.ts';
 import { atOnce } from '../../../master/domain/pieces.ts';
 import { createState } from '../../../master/domain/state/state.ts';
 import { NOW, sampleTask, testPolicy } from '../../helpers/task.ts';
@@ -16,6 +17,12 @@ const accepted = (type: string): Observation => ({
 });
 const started = (waitedMs: number): Observation => {
   return { event: 'task_started', task: sampleTask({ type: 'encode', startedAt: NOW }), waitedMs };
+};
+
+const ended = (outcome: AttemptOutcome): Observation => {
+  const of = { taskSeq: 1, attempt: 1, executorId: 'x', incarnation: null, session: null };
+  const attempt = { ...of, outcome, offeredAt: 0, startedAt: 0, endedAt: NOW, error: null };
+  return { event: 'attempt_ended', task: sampleTask({ type: 'encode' }), attempt };
 };
 
 describe('the counter of load', () => {
@@ -34,6 +41,16 @@ describe('the counter of load', () => {
     expect(atOnce(counter.take(state, NOW))).to.deep.equal([
       { type: '(all)', load: { samples: 1, idle: 0 } },
     ]);
+  });
+
+  it('takes an attempt for failed that did, took too long or was lost, in whatever way', () => {
+    const counter = new LoadCounter();
+    for (const outcome of ['failed', 'timed_out', 'lost', 'lost_contact', 'succeeded'] as const) {
+      counter.note(ended(outcome));
+    }
+    for (const outcome of ['canceled', 'returned', 'rejected'] as const)
+      counter.note(ended(outcome));
+    expect(counter.counted.get('encode')).to.deep.equal({ attempts_failed: 4 });
   });
 
   it('tells the busiest types apart, and sums up the rest', () => {
