@@ -3,7 +3,6 @@
  * promised to whom. Each new fact is checked against those before it. The numbers are those of
  * `master/domain/state/invariants.ts`; `docs/testing.md` lists them all.
  */
-import { CONTACT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { Commit } from '../../master/application/ports.ts';
 import type { RowWrite } from '../../master/domain/changes.ts';
 import { creditOf } from '../../master/domain/model/pause.ts';
@@ -17,16 +16,15 @@ import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
 import { AuditChecks } from './checks/audit.ts';
+import { checkBudget } from './checks/budget.ts';
 import { CallbackChecks } from './checks/callbacks.ts';
 import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
 import { OperationChecks } from './checks/operations.ts';
 import { FeedChecks } from './checks/feed.ts';
+import { UsageChecks } from './checks/observing/usage.ts';
 import { checkPlaces } from './checks/places.ts';
 import { SuspendedChecks } from './checks/suspended.ts';
 import type { World } from './world.ts';
-
-/** The crash budget of every run. */
-const CRASH_COUNT_MIN = 3;
 
 export class Ledger {
   readonly live = new Map<number, Task>();
@@ -44,6 +42,7 @@ export class Ledger {
   readonly audit: AuditChecks;
   readonly suspended: SuspendedChecks;
   readonly feed: FeedChecks;
+  readonly usage: UsageChecks;
   #offered: Task[] = [];
   readonly frames: FrameChecks;
   readonly children: Children;
@@ -69,6 +68,7 @@ export class Ledger {
     this.callbacks = new CallbackChecks(world);
     this.suspended = new SuspendedChecks(world);
     this.feed = new FeedChecks(world);
+    this.usage = new UsageChecks(world);
     this.operations = new OperationChecks(world, this.suspended);
     this.audit = new AuditChecks(world);
   }
@@ -155,6 +155,7 @@ export class Ledger {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
     this.feed.committed(commit);
+    this.usage.committed(commit, this);
     this.audit.committed(commit, this);
     this.operations.committed(commit, this);
     checkPlaces(this.#world, this.#faults, commit, this.live);
@@ -318,7 +319,9 @@ export class Ledger {
     if (this.history.has(task.seq)) this.#world.violate('I3', `${task.id} ended twice`);
     if (!isTerminal(task.state)) this.#world.violate('I3', `${task.id} ended as ${task.state}`);
     if (task.state === 'succeeded') this.#checkSuccess(task);
-    if (task.failureReason === 'crash_budget') this.#checkBudget(task);
+    if (task.failureReason === 'crash_budget') {
+      checkBudget(this.#world, task, [...(this.attempts.get(task.seq)?.values() ?? [])]);
+    }
     this.#offerChecks.checkEnd(task, before);
     this.#checkTransition(task, before);
     if ((task.notifyUrl === null) !== (notification === null)) {
@@ -331,16 +334,6 @@ export class Ledger {
     if (notification !== null) this.callbacks.rows.set(task.seq, notification);
     const why = task.failureReason ?? '';
     this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${why}`);
-  }
-
-  /** L1: what is known to have lived did not die of the task. */
-  #checkBudget(task: Task): void {
-    const attempts = [...(this.attempts.get(task.seq)?.values() ?? [])];
-    const count = (outcome: string) => attempts.filter((one) => one.outcome === outcome).length;
-    const { lost, contacts } = { lost: count('lost'), contacts: count('lost_contact') };
-    if (lost >= CRASH_COUNT_MIN || contacts >= CONTACT_COUNT_MAX) return;
-    const what = `${lost} deaths and ${contacts} lost contacts`;
-    this.#world.violate('L1', `${task.id} was given up after ${what}`);
   }
 
   #checkSuccess(task: Task): void {

@@ -138,6 +138,7 @@ class Run {
     const wasSet = this.#world.wallsMs.length > 1;
     await this.#world.run(wasSet ? FOLLOW_MS : QUIET_MS, () => false);
     this.#checkEnd();
+    await this.#ledger.usage.checkEnd(this.#rows);
   }
 
   outcome(): Outcome {

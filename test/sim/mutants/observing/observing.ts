@@ -1,10 +1,11 @@
-/** Bugs of alerts, of logs and of health, for `mutants.ts`. */
+/** Bugs of alerts, of logs, of health and of usage, for `mutants.ts`. */
 import type { DialOptions } from '../../../../executor-sdk/session/dial.ts';
 import type { AlertStore } from '../../../../master/application/ports.ts';
 import type { AlertRule } from '../../../../master/domain/alerts/rule.ts';
 import type { FlowState, Health } from '../../../../master/domain/health/health.ts';
 import type { Sabotage } from '../../actors/master-process.ts';
 import type { Mutant } from '../../actors/sabotage.ts';
+import { usageMutants } from './usage.ts';
 
 const watched = { raisesAlerts: true } as const;
 /** Some tasks name an executor that is not there, and nothing else keeps them. */
@@ -43,7 +44,7 @@ function onFlow(change: (flow: Health['flow']) => FlowState): Sabotage {
 }
 
 export function observingMutants(): Mutant[] {
-  return [...alertMutants(), ...healthMutants(), ...logMutants()];
+  return [...alertMutants(), ...healthMutants(), ...logMutants(), ...usageMutants()];
 }
 
 function alertMutants(): Mutant[] {
