@@ -2,21 +2,22 @@
 import type { Whoami } from '@soda-scheduler/protocol';
 import type { ComponentChildren } from 'preact';
 import { may, type RouteName } from '../api/me.ts';
-import { AlertsPage } from '../pages/alerts/alerts.tsx';
 import { CallbacksPage } from '../pages/callbacks.tsx';
-import { ExecutorPage } from '../pages/fleet/executor.tsx';
 import { ExecutorsPage } from '../pages/fleet/executors.tsx';
 import { FailedPage } from '../pages/failed.tsx';
 import { OverviewPage } from '../pages/overview.tsx';
-import { TaskPage } from '../pages/task/task.tsx';
 import { TasksPage } from '../pages/tasks/tasks.tsx';
-import { TypePage } from '../pages/fleet/type.tsx';
 import { TypesPage } from '../pages/fleet/types.tsx';
 import { t, type TextName } from '../words/words.ts';
 import { later } from '../parts/later.tsx';
 import type { Place } from './place.ts';
 
+const details = () => import('../pages/details.ts');
+const ExecutorPage = later(async () => (await details()).ExecutorPage);
+const TaskPage = later(async () => (await details()).TaskPage);
+const TypePage = later(async () => (await details()).TypePage);
 const seldom = () => import('../pages/seldom.ts');
+const AlertsPage = later(async () => (await seldom()).AlertsPage);
 const AuditPage = later(async () => (await seldom()).AuditPage);
 const NamespacesPage = later(async () => (await seldom()).NamespacesPage);
 const OperationPage = later(async () => (await seldom()).OperationPage);

@@ -1,4 +1,5 @@
 /** Pages that few people open, or seldom: loaded once one of them is. */
+export { AlertsPage } from './alerts/alerts.tsx';
 export { ReceiversPage } from './alerts/receivers.tsx';
 export { RulesPage } from './alerts/rules.tsx';
 export { DefinePage } from './fleet/define.tsx';
