@@ -30,6 +30,22 @@ export const HTTP_LIMITS = {
   scopeCountMax: 100,
 } as const;
 
+/** Of what is fired again and again. */
+export const JOB_LIMITS = {
+  /** The definition of a job, with its template. */
+  jobBytesMax: 320 * 1024,
+  triggerCountMax: 32,
+  tagCountMax: 16,
+  blackoutCountMax: 100,
+  /** Times to come that one request asks for. */
+  nextCountMax: 500,
+  /** Days of which a calendar says something: some twenty years of holidays, and a body that has them. */
+  calendarDayCountMax: 4_000,
+  calendarBytesMax: 1024 * 1024,
+  /** Versions of a job that are kept. */
+  versionCountMax: 30,
+} as const;
+
 export const SESSION_LIMITS = {
   /** Largest frame in bytes, either way. */
   frameBytesMax: 1024 * 1024,
@@ -100,3 +116,9 @@ export const ALERT_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 export const VIEW_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 /** A token that the master has made: 256 random bits. */
 export const TOKEN_PATTERN = /^soda_[A-Za-z0-9_-]{43}$/;
+/** Of a job: a part of paths, and the beginning of the ids of its tasks. */
+export const JOB_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
+/** Of a trigger, unique in its job. */
+export const TRIGGER_NAME_PATTERN = /^[A-Za-z0-9_-]{1,32}$/;
+/** Of a calendar: a part of paths. */
+export const CALENDAR_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;

@@ -102,3 +102,16 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 /** Where it is from: what the handler has said, or what a child of it has written. */
 export const logStreams = ['log', 'stdout', 'stderr'] as const;
+
+/** What becomes of times of a trigger that are noticed late. */
+export const misfires = ['skip', 'once', 'all', 'after_current'] as const;
+
+/** What can become of a time of a trigger; `pending` waits for a run to end. */
+export const occurrenceStates = [
+  'ran',
+  'pending',
+  'skipped',
+  'merged',
+  'replaced',
+  'refused',
+] as const;
