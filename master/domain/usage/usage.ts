@@ -1,9 +1,15 @@
 /** What tasks have used, as figures that only grow: data only. Who counts is in `count.ts`. */
 import type { User } from '../model/task.ts';
 
-/** Whose usage is told apart: in a row of a commit, which another follows; and on a day, where all who come later are one. */
+/** Whose usage is told apart in a row of a commit, which another follows. */
 export const DELTA_KEYS_MAX = 500;
+/**
+ * And on a day: a group has as many keys as it leaves free of these, and so many whatever others have, up to so many of
+ * all groups together. What is beyond that of a group is one, and of groups that have none.
+ */
 export const USAGE_KEYS_MAX = 10_000;
+export const GROUP_KEYS_MIN = 100;
+export const DAY_KEYS_MAX = 2 * USAGE_KEYS_MAX;
 
 /** As they are called in rows and reports; times are sums, in milliseconds. */
 export const FIGURES = [
@@ -35,7 +41,7 @@ export interface UsageCount extends UsageKey {
   readonly figures: Figures;
 }
 
-/** What the keys of a day are summed up as that come after the first `USAGE_KEYS_MAX`. */
+/** What is not told apart. */
 const OTHER = '(other)';
 
 /** The place of a count among those of its namespace: equal for equal ones. */
@@ -67,20 +73,48 @@ export function addCount(counts: Map<string, UsageCount>, { figures, ...key }: U
   else addFigures(known.figures, figures);
 }
 
-/** Those that are known already and the first so many that are not; all others are one, of whichever day that is. */
+/** Keys that a day has. */
+export interface UsageTaken {
+  readonly count: number;
+  /** Of groups that have some. */
+  readonly ofGroups: ReadonlyMap<string, number>;
+}
+
+/** Whether there is room for so many more on a day, whichever groups have what it has. */
+export function hasRoomFor(moreCount: number, { count }: Pick<UsageTaken, 'count'>): boolean {
+  return 2 * (count + moreCount) <= USAGE_KEYS_MAX;
+}
+
+/** Those that are known already, and of each group what it has room for; all others of a group are one. */
 export function boundedTo(
   counts: ReadonlyMap<string, UsageCount>,
   known: ReadonlySet<string>,
-  roomCount: number,
+  taken: UsageTaken,
 ): Map<string, UsageCount> {
   const kept = new Map<string, UsageCount>();
-  let room = roomCount;
+  const ofGroups = new Map(taken.ofGroups);
+  let { count } = taken;
   for (const [id, one] of counts) {
-    const isKnown = known.has(id);
-    if (isKnown || room > 0) addCount(kept, one);
-    else
-      addCount(kept, { ...one, group: OTHER, project: null, env: null, user: null, type: OTHER });
-    if (!isKnown) room -= 1;
+    const ownCount = ofGroups.get(one.group) ?? 0;
+    const isNew = !known.has(id);
+    if (isNew && !(count < DAY_KEYS_MAX && ownCount < shareOf(count))) {
+      addCount(kept, otherOf(one, ownCount > 0));
+      continue;
+    }
+    addCount(kept, one);
+    if (!isNew) continue;
+    count += 1;
+    ofGroups.set(one.group, ownCount + 1);
   }
   return kept;
+}
+
+function shareOf(takenCount: number): number {
+  return Math.max(GROUP_KEYS_MIN, USAGE_KEYS_MAX - takenCount);
+}
+
+/** A group that has keys has one more for this: they are twice as many as keys at the most. */
+function otherOf(one: UsageCount, hasKeys: boolean): UsageCount {
+  const rest = { project: null, env: null, user: null, type: OTHER };
+  return { ...one, ...rest, group: hasKeys ? one.group : OTHER };
 }

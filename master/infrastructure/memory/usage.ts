@@ -4,7 +4,7 @@ import {
   addCount,
   addFigures,
   boundedTo,
-  USAGE_KEYS_MAX,
+  hasRoomFor,
   type UsageCount,
   type UsageDelta,
 } from '../../domain/usage/usage.ts';
@@ -19,10 +19,8 @@ export class MemoryUsage {
       const known = this.#days.get(day) ?? new Map<string, UsageCount>();
       this.#days.set(day, known);
       const ofDay = new Map([...counts].filter(([, one]) => one.day === day));
-      const roomCount = USAGE_KEYS_MAX - known.size;
-      for (const one of boundedTo(ofDay, new Set(known.keys()), roomCount).values()) {
-        addCount(known, one);
-      }
+      const kept = hasRoomFor(ofDay.size, { count: known.size }) ? ofDay : bounded(ofDay, known);
+      for (const one of kept.values()) addCount(known, one);
     }
   }
 
@@ -53,4 +51,10 @@ export class MemoryUsage {
     }
     return count;
   }
+}
+
+function bounded(counts: Map<string, UsageCount>, known: ReadonlyMap<string, UsageCount>) {
+  const ofGroups = new Map<string, number>();
+  for (const { group } of known.values()) ofGroups.set(group, (ofGroups.get(group) ?? 0) + 1);
+  return boundedTo(counts, new Set(known.keys()), { count: known.size, ofGroups });
 }

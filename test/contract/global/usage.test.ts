@@ -127,21 +127,27 @@ describeStores('usage', (open) => {
     expect(await read()).to.deep.equal({});
   });
 
-  it('sums up as one who comes after so many on one day, and nobody else', async () => {
-    const user = (n: number) => countOf({ user: `u-${n}`, group: 'many' });
-    for (let n = 1; n < USAGE_KEYS_MAX; n += 2_500) {
-      await commit(
-        Array.from({ length: Math.min(2_500, USAGE_KEYS_MAX - n) }, (_, at) => user(n + at)),
-      );
+  it('tells apart as many of a group as it leaves free for others, and sums up the rest of it', async () => {
+    const users = (group: string, from: number, count: number) =>
+      Array.from({ length: count }, (_, at) => countOf({ user: `u-${from + at}`, group }));
+    for (let from = 0; from < 7_500; from += 2_500) {
+      await commit(users('many', from, 2_500));
+      await store.foldUsage();
     }
-    await commit([countOf()]);
+    // Known ones go on; the others of its group are one.
+    await commit([...users('many', 0, 1), ...users('many', 8_000, 2)]);
+    await commit([...users('news', 0, 150), countOf(), countOf({ day: '2026-11-23' })]);
     await store.foldUsage();
-    await commit([user(1), user(20_000), user(20_001), countOf(), countOf({ day: '2026-11-23' })]);
+    await commit(users('news', 100, 60));
     expect(await read({ by: ['group', 'type'] })).to.deep.equal({
-      '(other)/(other)': { submitted: 2 },
-      'many/encode': { submitted: USAGE_KEYS_MAX },
-      'vidéo \u{1F600}/encode': { submitted: 2 },
+      'many/(other)': { submitted: 7_500 - USAGE_KEYS_MAX / 2 + 2 },
+      'many/encode': { submitted: USAGE_KEYS_MAX / 2 + 1 },
+      'news/encode': { submitted: 210 },
+      'vidéo \u{1F600}/encode': { submitted: 1 },
     });
+    expect(Object.keys(await read({ by: ['user'], group: 'news' }))).to.have.length(160);
+    const other = { by: ['group', 'project', 'env', 'user'], type: '(other)' } as const;
+    expect(await read(other)).to.have.keys('many///');
     expect(await read({ day: '2026-11-23', by: ['type'] })).to.deep.equal({
       encode: { submitted: 1 },
     });

@@ -8,7 +8,7 @@ import {
   boundedTo,
   FIGURES,
   type Figures,
-  USAGE_KEYS_MAX,
+  hasRoomFor,
   type UsageCount,
   usageId,
   type UsageKey,
@@ -82,21 +82,33 @@ export class UsageRows {
     return taken.length;
   }
 
-  /** What of them there is room for; all that is new beyond it is one. */
+  /** What of them there is room for; of the rest each group has one. */
   async #bounded(connection: Connection, { ns, day, counts }: Day): Promise<Day['counts']> {
     const { dialect } = this.#database;
-    const count = 'SELECT COUNT(*) AS key_count FROM usage_day WHERE ns = ? AND day = ?';
-    const [counted] = await dialect.run(connection, [
-      { sql: count, runs: [[ns, day]], touches: null },
+    const ask = async (sql: string, runs: Value[][]): Promise<readonly Row[]> => {
+      const [found] = await dialect.run(connection, [{ sql, runs, touches: null }]);
+      return found?.rows ?? [];
+    };
+    const ofDay = 'FROM usage_day WHERE ns = ? AND day = ?';
+    const [counted] = await ask(`SELECT COUNT(*) AS key_count ${ofDay}`, [[ns, day]]);
+    const count = Number(counted?.['key_count'] ?? 0);
+    if (hasRoomFor(counts.size, { count })) return counts;
+    const groups = isAmong('user_group', [
+      ...new Set([...counts.values()].map((one) => one.group)),
     ]);
-    const roomCount = USAGE_KEYS_MAX - Number(counted?.rows[0]?.['key_count'] ?? 0);
-    if (counts.size <= roomCount) return counts;
+    const countedByGroup = await ask(
+      `SELECT user_group, COUNT(*) AS key_count ${ofDay} AND ${groups.sql} GROUP BY user_group`,
+      [[ns, day, ...groups.values]],
+    );
     const equal = usageKey.map(({ name }) => `${name} = ?`).join(' AND ');
-    const runs = [...counts.values()].map((one) => keyOf(ns, one));
-    const [known] = await dialect.run(connection, [
-      { sql: `SELECT ${keyList} FROM usage_day WHERE ${equal}`, runs, touches: null },
-    ]);
-    return boundedTo(counts, new Set(known?.rows.map(idOf)), roomCount);
+    const known = await ask(
+      `SELECT ${keyList} FROM usage_day WHERE ${equal}`,
+      [...counts.values()].map((one) => keyOf(ns, one)),
+    );
+    const ofGroups = new Map(
+      countedByGroup.map((row) => [textOf(row, 'user_group'), Number(row['key_count'])]),
+    );
+    return boundedTo(counts, new Set(known.map(idOf)), { count, ofGroups });
   }
 
   /** @see TaskStore.readUsage */
