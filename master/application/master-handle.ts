@@ -101,8 +101,8 @@ export interface MasterHandle {
 
   /** One outcome per task, in order, after the commit. @throws {Unavailable} */
   submit(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]>;
-  /** The same for somebody: what is changed by it is kept as his. */
-  by(author: Author): MasterHandle;
+  /** The same for somebody: what is changed by it is kept as his; null: as nobody's. `asker`: who takes turns with others. */
+  by(author: Author | null, asker?: string): MasterHandle;
   /** The same for commands on one task, as long as it is of that group: another is as if it were not there. */
   onlyOn(only: Only): MasterHandle;
   /** Resolves once the wish is durable, not once the attempt has ended. @throws {Unavailable} */

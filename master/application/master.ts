@@ -69,10 +69,8 @@ import { inPieces, TooMany, type Turnstiles, turnstiles, whileAsked } from './tu
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
-
-/** A task or some ids. */
+/** A task or some ids; and a page, which may have to look at many rows. */
 const READ_MS_MAX = 4_000;
-/** A page may have to look at many rows. */
 const LIST_MS_MAX = 10_000;
 
 export interface MasterOptions {
@@ -83,8 +81,9 @@ export interface MasterOptions {
   /** Of all namespaces together: they read from one store. */
   readonly turnstiles?: Turnstiles;
   readonly logs: TaskLogs;
-  /** For whom it asks; absent: for nobody. */
-  readonly author?: Author;
+  /** For whom it asks; absent: for nobody. `asker`: with whom others take turns. */
+  readonly author?: Author | null;
+  readonly asker?: string | undefined;
   /** The task that commands are for; absent: whichever they name. */
   readonly only?: Only;
   readonly submissions?: Submissions;
@@ -117,8 +116,8 @@ export class Master implements MasterHandle {
     this.reports = new Reports(options, (work) => this.#inTurn('reports', work));
   }
 
-  by(author: Author): Master {
-    return new Master({ ...this.#options, author });
+  by(author: Author | null, asker?: string): Master {
+    return new Master({ ...this.#options, author, asker });
   }
 
   onlyOn(only: Only): Master {
@@ -308,7 +307,8 @@ export class Master implements MasterHandle {
   }
 
   #inTurn<T>(line: keyof Turnstiles, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
-    return this.#read((gone) => this.#options.turnstiles[line].during(work, gone), LIST_MS_MAX);
+    const { turnstiles: lines, asker } = this.#options;
+    return this.#read((gone) => lines[line].during(work, gone, asker), LIST_MS_MAX);
   }
 
   operations(sight: Sight = { groups: null, types: null }): Operations {
@@ -339,8 +339,7 @@ export class Master implements MasterHandle {
     const place = positionOf(asked.task);
     const count = () => this.#store.countHeldBefore(gate ?? 0, place, AHEAD_COUNT_MAX);
     const heldBefore = gate === null ? 0 : await this.#read(count);
-    const question = { ...asked, heldBefore };
-    return whyOf(this.#known(), question, this.#options.clock.now(), isNaming);
+    return whyOf(this.#known(), { ...asked, heldBefore }, this.#options.clock.now(), isNaming);
   }
 
   executors(): readonly Executor[] {
@@ -368,11 +367,12 @@ export class Master implements MasterHandle {
   }
 
   health(sight = ALL): Promise<Health | null> {
-    const { clock, outcomes = new Outcomes(clock.now()), turnstiles: lines } = this.#options;
-    return lines.health.during(async () => {
+    const { clock, outcomes = new Outcomes(clock.now()), turnstiles: lines, asker } = this.#options;
+    const look = async () => {
       const { state } = this.#engine;
       return state && inPieces(healthOf(state, outcomes, clock.now(), sight), clock);
-    });
+    };
+    return lines.health.during(look, undefined, asker);
   }
 
   fills(): readonly Fill[] {

@@ -1,6 +1,7 @@
 /**
- * Lets so many through at a time, in the order they came, and does what takes long in pieces. For what costs much
- * and is asked for by people: however many ask, and whatever for, the rest of the master has its share.
+ * Lets so many through at a time, those who ask in turns, and does what takes long in pieces. For what costs much
+ * and is asked for by people: however many ask, and whatever for, the rest of the master has its share, and so has
+ * each of them.
  */
 import {
   EVENT_PAGE_COUNT_MAX,
@@ -15,12 +16,17 @@ import type { Clock } from './ports.ts';
 /** As many wait already as there may be. */
 export class TooMany extends Unavailable {}
 
+/** Who asks, by the name of his token; null: the master itself, which comes first and is never refused. */
+export type Asker = string | null;
+
 export class Turnstile {
   readonly #countMax: number;
   readonly #waitingMax: number;
   readonly #what: string;
   #count = 0;
-  readonly #waiting: (() => void)[] = [];
+  /** By who asks, in the order of their turns; of each in the order they came. */
+  readonly #waiting = new Map<Asker, Set<() => void>>();
+  #waitingCount = 0;
 
   /** `what` there are too many of, for whoever is turned away. */
   constructor(limits: {
@@ -34,33 +40,38 @@ export class Turnstile {
   }
 
   get waitingCount(): number {
-    return this.#waiting.length;
+    return this.#waitingCount;
   }
 
   /**
    * @param gone Nobody waits for it any more: what has not begun by then never does.
+   * @param asker Of his own no more wait than he leaves free for others.
    * @throws {TooMany}
    */
   async during<T>(
     work: (gone: AbortSignal) => Promise<T>,
     gone: AbortSignal = new AbortController().signal,
+    asker: Asker = '',
   ): Promise<T> {
     if (this.#count < this.#countMax) this.#count += 1;
-    else await this.#place(gone);
+    else await this.#place(gone, asker);
     try {
       return await work(gone);
     } finally {
-      const next = this.#waiting.shift();
       // The place goes from hand to hand: whoever comes meanwhile stands behind.
+      const next = this.#nextInTurn();
       if (next === undefined) this.#count -= 1;
       else next();
     }
   }
 
-  #place(gone: AbortSignal): Promise<void> {
-    if (this.#waiting.length >= this.#waitingMax) {
+  #place(gone: AbortSignal, asker: Asker): Promise<void> {
+    const line = this.#waiting.get(asker) ?? new Set();
+    const freeCount = this.#waitingMax - this.#waitingCount;
+    if (asker !== null && line.size >= freeCount) {
+      const whose = freeCount > 0 ? ' by one token' : '';
       return Promise.reject(
-        new TooMany(`the master is busy: too many ${this.#what} are asked for`, 1),
+        new TooMany(`the master is busy: too many ${this.#what} are asked for${whose}`, 1),
       );
     }
     return new Promise((resolve, reject) => {
@@ -69,12 +80,33 @@ export class Turnstile {
         resolve();
       };
       const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        this.#takeOut(asker, enter);
         reject(new Unavailable('nobody waits for it any more'));
       };
-      this.#waiting.push(enter);
+      this.#waiting.set(asker, line.add(enter));
+      this.#waitingCount += 1;
       gone.addEventListener('abort', leave, { once: true });
     });
+  }
+
+  #nextInTurn(): (() => void) | undefined {
+    const [first] = this.#waiting.has(null) ? [null] : this.#waiting.keys();
+    const line = first === undefined ? undefined : this.#waiting.get(first);
+    if (first === undefined || line === undefined) return undefined;
+    const [enter] = line;
+    this.#takeOut(first, enter);
+    if (line.size === 0) return enter;
+    // It is the turn of all others before it is his again.
+    this.#waiting.delete(first);
+    this.#waiting.set(first, line);
+    return enter;
+  }
+
+  #takeOut(asker: Asker, enter: (() => void) | undefined): void {
+    const line = this.#waiting.get(asker);
+    if (enter === undefined || line?.delete(enter) !== true) return;
+    this.#waitingCount -= 1;
+    if (line.size === 0) this.#waiting.delete(asker);
   }
 }
 

@@ -321,8 +321,8 @@ export const PIPELINED_COUNT_MAX = 16;
 export const UNREAD_ANSWER_BYTES_MAX = 64 * MiB;
 
 /**
- * Lists that are made at a time, and that wait for that; beyond it a request is refused with 503. As many wait to be told how
- * work flows, and as many for reports, one at a time.
+ * Lists that are made at a time, and that wait for that, of one token as many as are free for others; beyond it a request is refused with
+ * 503. As many wait to be told how work flows, and as many for reports, one at a time.
  */
 export const LIST_COUNT_MAX = 2;
 export const LISTS_WAITING_MAX = 100;

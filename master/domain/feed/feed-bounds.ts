@@ -20,8 +20,8 @@ export const LOG_CHUNK_COUNT_MAX = 32;
 export const LOG_ATTEMPT_COUNT_MAX = 20_000;
 
 /**
- * Requests that wait for events or lines of logs, as streams or with `wait`; beyond it a further one is refused with 503. Each holds a
- * page, until its reader has taken it.
+ * Requests that wait for events or lines of logs, as streams or with `wait`; beyond it a further one is refused with 503, and one of
+ * a token with 429 that has as many as are free for others. Each holds a page, until its reader has taken it.
  */
 export const EVENT_FOLLOWERS_MAX = 200;
 

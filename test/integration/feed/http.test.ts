@@ -231,22 +231,44 @@ describe('the feed over HTTP', () => {
     }
   });
 
-  it('lets so many wait, and all of them go when the master stops', async () => {
-    const other = await new HttpFace().open();
-    const streams = await Promise.all(
-      Array.from({ length: EVENT_FOLLOWERS_MAX }, async () => {
-        const req = request({
-          ...{ host: '127.0.0.1', port: other.port, path: EVENTS, agent: false },
-          headers: { accept: 'text/event-stream' },
-        }).end();
-        const [res] = (await once(req, 'response')) as [IncomingMessage];
-        return { ended: once(res.resume(), 'end') };
-      }),
-    );
-    const full = await other.get(`${EVENTS}?wait=1`);
+  it('lets so many wait, of one token what it leaves for others, and all of them go when the master stops', async () => {
+    const other = await new HttpFace({ ...noTokens, adminToken: ADMIN }).open();
+    const tokenOf = async (name: string) => {
+      const made = await other.post(`${API_BASE}/tokens`, { name, role: 'read' }, admin);
+      return { authorization: `Bearer ${made.json<{ token: string }>().token}` };
+    };
+    const ended: Promise<unknown>[] = [];
+    const follow = (count: number, headers: Readonly<Record<string, string>>) =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const req = request({
+            ...{ host: '127.0.0.1', port: other.port, path: EVENTS, agent: false },
+            headers: { accept: 'text/event-stream', ...headers },
+          }).end();
+          const [res] = (await once(req, 'response')) as [IncomingMessage];
+          expect(res.statusCode).to.equal(200);
+          ended.push(once(res.resume(), 'end'));
+        }),
+      );
+    const wait = (headers: Record<string, string>) => other.get(`${EVENTS}?wait=1`, headers);
+    let freeCount = EVENT_FOLLOWERS_MAX;
+    for (let n = 0; freeCount > 0; n++) {
+      const one = await tokenOf(`t-${n}`);
+      const count = Math.ceil(freeCount / 2);
+      await follow(count, one);
+      freeCount -= count;
+      if (freeCount === 0) break;
+      const full = await wait(one);
+      expect(full.status).to.equal(429);
+      expect(full.json<{ detail: string }>().detail).to.match(
+        /^The token t-\d waits .* \d+ times, .* of 200 \(event_followers_count\)\.$/,
+      );
+      expect((await other.get(EVENTS, one)).status, 'who does not wait').to.equal(200);
+    }
+    const full = await wait(admin);
     expect(full.status).to.equal(503);
     expect(full.headers['retry-after']).to.equal('5');
-    expect((await other.get(EVENTS)).status).to.equal(200);
+    const streams = ended.map((end) => ({ ended: end }));
     other.master.news.end();
     await Promise.all(streams.map(({ ended }) => ended));
     await other.close();

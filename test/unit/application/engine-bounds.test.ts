@@ -106,10 +106,14 @@ describe('Engine under load', () => {
   });
 
   it('reads the feed for all who follow it at once: one commit wakes them', async () => {
-    const { feed } = harness.master;
     const all = { taskSeq: null, type: null, group: null, kind: null, within: null };
-    const read = () => feed.read({ ...all, after: null, limit: 1 });
-    await Promise.all(Array.from({ length: EVENT_FOLLOWERS_MAX + 100 }, read));
+    // As many as may follow, each token as many as it leaves for others; and some who follow nothing.
+    const counts = [2, 4, 8, 16, 2].map((share) => Math.floor(EVENT_FOLLOWERS_MAX / share));
+    const reads = counts.flatMap((length, at) => {
+      const { feed } = harness.master.by(null, `token-${at}`);
+      return Array.from({ length }, () => feed.read({ ...all, after: null, limit: 1 }));
+    });
+    await Promise.all(reads);
   });
 
   it('reads the rows of many commands together, and lets others have their turn in between', async () => {

@@ -7,7 +7,7 @@ describe('turnstile', () => {
   const settled = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
   it('lets so many through at a time, in their order, and refuses those that cannot wait', async () => {
-    const turnstile = new Turnstile({ what: 'lists', countMax: 2, waitingMax: 2 });
+    const turnstile = new Turnstile({ what: 'lists', countMax: 2, waitingMax: 4 });
     const begun: string[] = [];
     const ends = new Map<string, (failure?: Error) => void>();
     const enter = (name: string) =>
@@ -32,6 +32,28 @@ describe('turnstile', () => {
     void enter('f');
     void enter('g');
     expect(begun.slice(4)).to.deep.equal(['f', 'g']);
+  });
+
+  it('lets those who ask take turns, and leaves each of them room', async () => {
+    const turnstile = new Turnstile({ what: 'reports', countMax: 1, waitingMax: 8 });
+    const begun: string[] = [];
+    let end: () => void = () => undefined;
+    const first = turnstile.during(() => new Promise<void>((resolve) => void (end = resolve)));
+    const enter = (name: string, asker: string | null) =>
+      turnstile
+        .during(async () => void begun.push(name), undefined, asker)
+        .catch((error: Error) => void begun.push(`${name}: ${error.message}`));
+    const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3', 'c1', 'c2'].map((name) =>
+      enter(name, name.charAt(0)),
+    );
+    const itself = ['1', '2'].map((name) => enter(name, null));
+    await settled();
+    const refused = 'the master is busy: too many reports are asked for by one token';
+    expect(begun).to.deep.equal(['a5', 'b3', 'c2'].map((name) => `${name}: ${refused}`));
+    end();
+    await Promise.all([first, ...all, ...itself]);
+    expect(begun.slice(3).join(' ')).to.equal('1 2 a1 b1 c1 a2 b2 a3 a4');
+    expect(turnstile.waitingCount).to.equal(0);
   });
 
   it('begins nothing for whoever has gone, and gives his place to another', async () => {

@@ -58,7 +58,7 @@ export function lastEventIn(
 
 /** A page as it is, or once it brings anything; or all that comes, for whoever accepts events. */
 export async function replyTo<Page>(
-  { headers: { accept = '' } }: Pick<ApiRequest, 'headers'>,
+  { headers: { accept = '' }, actor }: Pick<ApiRequest, 'headers' | 'actor'>,
   followers: Followers,
   followed: Followed<Page>,
   first: Page,
@@ -66,7 +66,7 @@ export async function replyTo<Page>(
 ): Promise<Reply> {
   const isStream = isFollowing || accept.toLowerCase().includes(EVENT_STREAM);
   if (!isStream && wait === 0) return followed.replyOf(first);
-  const end = followers.begin();
+  const end = followers.begin(actor);
   if (isStream) return { body: '', stream: streamOf(followed, first, end) };
   try {
     return followed.replyOf(await awaited(followed, first, wait * 1000));

@@ -55,7 +55,8 @@ async function answer(
   if (asksFor(request, PLAIN)) {
     const contentType = `${PLAIN}; charset=utf-8`;
     const textOf = ({ lines }: Page) => lines.map(plainOf).join('');
-    return { body: '', contentType, stream: wholeOf(followed, first, textOf, followers.begin()) };
+    const end = followers.begin(request.actor);
+    return { body: '', contentType, stream: wholeOf(followed, first, textOf, end) };
   }
   const { wait, follow } = asked;
   return replyTo(request, followers, followed, first, { wait, isFollowing: follow === '1' });
