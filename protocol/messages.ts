@@ -193,6 +193,8 @@ const resultFrame = z.object({
   error: taskError.optional(),
   mac: mac.optional(),
   ran_ms: ranMs.optional(),
+  /** Lines of its log, those that were dropped too: whatever is missing of its end is known by that. */
+  log_lines: z.int().min(0).max(SESSION_LIMITS.logFirstLineMax).optional(),
 });
 
 const executorHeartbeat = z.object({

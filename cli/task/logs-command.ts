@@ -55,8 +55,10 @@ Examples:
       const { client, output } = connect(options);
       const { follow = false, firstError = false, attempt, text } = options;
       const level = firstError ? 'error' : options.level;
-      const onDropped = (count: number) =>
-        sayAside(`${count} ${count === 1 ? 'line was' : 'lines were'} dropped here`);
+      const onDropped = (count: number, isAtEnd: boolean) => {
+        const what = isAtEnd ? 'lost at the end' : 'dropped here';
+        sayAside(`${count} ${count === 1 ? 'line was' : 'lines were'} ${what}`);
+      };
       let isFound = false;
       await interruptible(async (signal) => {
         const how = { follow, signal, onDropped, ...tellAbsence() };

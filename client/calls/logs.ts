@@ -17,8 +17,8 @@ export interface LogOptions extends CallOptions, AbsenceOptions {
    * whatever becomes of the master. Default: it ends with the newest line that there is now.
    */
   readonly follow?: boolean | undefined;
-  /** Called where lines are missing before the next one: how many were dropped. */
-  readonly onDropped?: ((count: number) => void) | undefined;
+  /** Called where lines are missing, before the next one or at the end of an attempt: how many were dropped. */
+  readonly onDropped?: ((count: number, isAtEnd: boolean) => void) | undefined;
 }
 
 export interface LogCalls {
@@ -51,8 +51,9 @@ async function* linesOf(
   const { follow = false, onDropped, onAway, onBack } = options;
   const path = `${api.base}/task/${encodeURIComponent(taskId)}/logs`;
   const asked = { path, field: 'lines', filters, after, follow, signal, onAway, onBack };
-  for await (const { lines, dropped, ended } of pagesAfter<LogPage>(api, asked)) {
-    if (dropped > 0) onDropped?.(dropped);
+  for await (const page of pagesAfter<LogPage>(api, asked)) {
+    const { lines, dropped, lost_at_end: lost, ended } = page;
+    if (dropped > 0) onDropped?.(dropped, lost > 0);
     yield* lines;
     if (ended) return;
   }

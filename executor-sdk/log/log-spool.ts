@@ -86,6 +86,12 @@ export class LogSpool {
     this.#schedule(GATHER_MS);
   }
 
+  /** Lines that were said in the attempt, those that were dropped too; undefined: none is known. */
+  lineCountOf(key: AttemptKey, mac: string | undefined): number | undefined {
+    const isNewest = mac !== undefined && isOf(this.#newest, { ...keyOf(key), mac });
+    return isNewest ? this.#newest?.lineCount : undefined;
+  }
+
   stop(): void {
     this.#callOff?.();
     this.#callOff = null;

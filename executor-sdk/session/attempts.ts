@@ -5,6 +5,7 @@
  */
 import type { AssignedTask, RunningAttempt, WelcomeFrame } from '@soda-scheduler/protocol';
 import type { EventDraft } from '../events.ts';
+import type { LogSpool } from '../log/log-spool.ts';
 import { type Refusal, rejectBody } from '../outcome.ts';
 import type { AttemptKey, FromSession, ToSession } from '../thread-messages.ts';
 import { keyOf, offeredTask } from '../thread-messages.ts';
@@ -19,6 +20,7 @@ export interface AttemptsOptions {
   readonly types: readonly string[];
   readonly guard: AttemptGuard;
   readonly outbox: Outbox;
+  readonly logs: Pick<LogSpool, 'lineCountOf'>;
   readonly tell: (message: FromSession) => void;
   readonly event: (type: EventDraft['type'], message: string, key: AttemptKey) => void;
 }
@@ -131,8 +133,12 @@ export class Attempts {
 
   /** With what is known of the attempt, if it is the one that is held. */
   #stamped(message: Outgoing): Outgoing {
-    const { guard } = this.#options;
+    const { guard, logs } = this.#options;
     if (guard.held === null || !guard.holds(message)) return message;
-    return stamped(message, guard.held.mac, guard.held.runTime?.ranMs);
+    const { mac, runTime } = guard.held;
+    return stamped(message, mac, {
+      ranMs: runTime?.ranMs,
+      logLineCount: logs.lineCountOf(message, mac),
+    });
   }
 }

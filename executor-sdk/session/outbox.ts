@@ -20,8 +20,9 @@ const NUMBERS_BYTES_MAX = 64;
 /** A frame about an attempt, with what the session knows of that. */
 export type Outgoing = Extract<ToSession, { body: string }> & {
   readonly mac?: string | undefined;
-  /** Of a result. */
+  /** Of a result, as the next. */
   readonly ranMs?: number | undefined;
+  readonly logLineCount?: number | undefined;
 };
 
 export interface OutboxOptions {
@@ -176,7 +177,7 @@ export interface Refused {
 }
 
 function refusedResult(message: Outgoing, why: string): Outgoing {
-  const { taskId, attempt, mac, ranMs } = message;
+  const { taskId, attempt, mac, ranMs, logLineCount } = message;
   const result: ExecutorMessage = {
     type: 'result',
     task_id: taskId,
@@ -189,22 +190,29 @@ function refusedResult(message: Outgoing, why: string): Outgoing {
     },
     ...(mac !== undefined && { mac }),
     ...(ranMs !== undefined && { ran_ms: ranMs }),
+    ...(logLineCount !== undefined && { log_lines: logLineCount }),
   };
-  return { ...keyOf(message), type: 'result', mac, ranMs, body: JSON.stringify(result) };
+  const body = JSON.stringify(result);
+  return { ...keyOf(message), type: 'result', mac, ranMs, logLineCount, body };
 }
 
 /**
  * The message with what the session knows of its attempt. Its body is JSON text already, and may
  * be large: what is added goes before its end.
  */
-export function stamped(message: Outgoing, mac: string | undefined, ranMs?: number): Outgoing {
+export function stamped(
+  message: Outgoing,
+  mac: string | undefined,
+  { ranMs, logLineCount }: Pick<Outgoing, 'ranMs' | 'logLineCount'> = {},
+): Outgoing {
   const isResult = message.type === 'result';
   const fields = [
     ...(mac === undefined ? [] : [`"mac":${JSON.stringify(mac)}`]),
     ...(isResult && ranMs !== undefined ? [`"ran_ms":${ranMs}`] : []),
+    ...(isResult && logLineCount !== undefined ? [`"log_lines":${logLineCount}`] : []),
   ];
   const body = [message.body.slice(0, -1), ...fields].join(',');
-  return { ...message, body: `${body}}`, mac, ...(isResult && { ranMs }) };
+  return { ...message, body: `${body}}`, mac, ...(isResult && { ranMs, logLineCount }) };
 }
 
 /** As `hello` and heartbeats say it. */

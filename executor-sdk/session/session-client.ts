@@ -110,6 +110,7 @@ export class SessionClient {
       types: settings.types,
       guard: this.#guard,
       outbox: this.#outbox,
+      logs: this.#logs,
       tell,
       event: (type, message, key) => this.#event(type, message, key),
     });

@@ -4,6 +4,7 @@
  */
 import { ATTEMPT_COUNT_MAX } from './bounds.ts';
 import type { RateUse } from './limits/quota.ts';
+import type { LogEnd } from './logs/attempt-log.ts';
 import type { AuditRecord } from './model/audit.ts';
 import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
@@ -37,6 +38,7 @@ export interface Tables {
     row: AttemptRecord;
     set: Pick<AttemptRecord, 'outcome'>;
   };
+  readonly logEnd: { key: readonly [taskSeq: number, attempt: number]; row: LogEnd; set: never };
   readonly lane: { key: number; row: LaneRow; set: never };
   readonly executor: { key: string; row: ExecutorRecord; set: never };
   readonly leftover: { key: readonly [taskId: string, attempt: number]; row: Leftover; set: never };
@@ -229,6 +231,12 @@ export function attemptRecorded(row: AttemptRecord): Change[] {
   if (attempt <= ATTEMPT_COUNT_MAX) return [change];
   const oldest = [taskSeq, attempt - ATTEMPT_COUNT_MAX] as const;
   return [{ op: 'remove', table: 'attempt', key: oldest, expect: 'any' }, change];
+}
+
+/** So many lines its executor has logged: they go by themselves, and some may never come. */
+export function logEnded({ seq: taskSeq, attempt }: Task, lineCount: number): Change {
+  const row = { taskSeq, attempt, lineCount };
+  return { op: 'insert', table: 'logEnd', key: [taskSeq, attempt], row };
 }
 
 /** The record of an attempt that was lost says more than was known then; it may have gone. */

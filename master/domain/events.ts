@@ -50,6 +50,8 @@ export interface AttemptResult {
   readonly error: AttemptError | null;
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
+  /** Lines that it has logged; null, or absent: it does not say. */
+  readonly logLineCount?: number | null;
 }
 
 /** What an executor says of itself when it begins a session. */

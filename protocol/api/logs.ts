@@ -48,6 +48,9 @@ export const logLine = z.object({
 export const logPage = z.object({
   lines: z.array(logLine).describe('By attempt and number.'),
   dropped: z.int().describe('Lines between `after` and `next` that were dropped.'),
+  lost_at_end: z
+    .int()
+    .describe('Of these, behind the last line that is there: so many more the executor has said.'),
   next: z.string().describe('Up to where it has looked: the `after` of the next page.'),
   ended: z
     .boolean()

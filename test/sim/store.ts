@@ -74,6 +74,8 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     const written = copyOfCommit(commit);
     const take = async () => {
       await this.#rows.commit(written);
+      // Before the rows of the ledger are those of the commit.
+      this.#logs?.committed(written);
       this.#ledger.committed(written);
     };
     const { random } = this.#process.world;

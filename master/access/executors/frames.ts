@@ -152,7 +152,9 @@ export function frameEvent(
     }
     case 'result': {
       const { outcome, result, error, retryable, retryAfterMs } = resultOf(frame, text);
-      return { type: 'attemptEnded', outcome, result, error, retryable, retryAfterMs, ...from };
+      const { log_lines: logLineCount = null } = frame;
+      const told = { outcome, result, error, retryable, retryAfterMs, logLineCount };
+      return { type: 'attemptEnded', ...told, ...from };
     }
   }
 }
@@ -252,7 +254,7 @@ function keptAt(text: string, name: string, bytesMax: number): string | undefine
   return 'text' in slice ? slice.text : undefined;
 }
 
-function resultOf(frame: ResultFrame, text: string): AttemptResult {
+function resultOf(frame: ResultFrame, text: string): Omit<AttemptResult, 'logLineCount'> {
   const { error, task_id: taskId, attempt } = frame;
   const whose = `of attempt ${attempt} of ${taskId}`;
   const { resultBytesMax: bytesMax } = SESSION_LIMITS;
@@ -290,7 +292,7 @@ function unexplained({ outcome, reason }: ResultFrame): string | null {
 }
 
 /** The work was done, but what it reports cannot be stored; another attempt would end the same. */
-function refusedResult(message: string): AttemptResult {
+function refusedResult(message: string): Omit<AttemptResult, 'logLineCount'> {
   return {
     outcome: 'failed',
     result: null,

@@ -1,8 +1,9 @@
 /** The logs of the tasks of a namespace, for whoever reads them, and for whoever waits for more. */
 import { LOG_CHUNK_COUNT_MAX } from '../../domain/bounds.ts';
+import { isEnd } from '../../domain/logs/attempt-log.ts';
 import { type LogFilter, type LogLine, fits, linesOf } from '../../domain/logs/log-line.ts';
 import type { Clock } from '../ports.ts';
-import type { LogPlace, LogStore } from './log-store.ts';
+import type { LogPlace, LogStore, StoredChunk } from './log-store.ts';
 import type { TaskLogs } from './task-logs.ts';
 
 export interface LogQuery extends LogFilter {
@@ -12,6 +13,8 @@ export interface LogQuery extends LogFilter {
   /** Null: from the first line. */
   readonly after: LogPlace | null;
   readonly limit: number;
+  /** Nothing more comes: what its executor has said beyond the newest line is lost. */
+  readonly isOver?: boolean;
 }
 
 export interface PlacedLine extends LogLine {
@@ -23,6 +26,8 @@ export interface LogPage {
   readonly lines: readonly PlacedLine[];
   /** Lines that were looked for and are missing. */
   readonly droppedCount: number;
+  /** Of these, at the end of an attempt: then they are all that the page tells of. */
+  readonly lostCount: number;
   /** Up to where it has looked: the next page is what comes after it. */
   readonly next: LogPlace;
   /** It has come to the end of what is written. */
@@ -84,17 +89,26 @@ export class Logs implements LogsHandle {
     const lines: PlacedLine[] = [];
     let droppedCount = 0;
     let next = after ?? { attempt: attempt ?? 0, n: 0 };
-    for (const chunk of chunks) {
+    const lastOf = (chunk: StoredChunk) => (chunk.attempt === next.attempt ? next.n : 0);
+    const short = () => ({ lines, droppedCount, lostCount: 0, next, isAtEnd: false });
+    for (const [at, chunk] of chunks.entries()) {
+      const lostCount = isEnd(chunk) ? chunk.lastN - lastOf(chunk) : 0;
+      // Its lines may be on their way, unless another attempt has followed it.
+      if (lostCount > 0 && (query.isOver === true || at < chunks.length - 1)) {
+        if (lines.length > 0 || droppedCount > 0) return short();
+        next = { attempt: chunk.attempt, n: chunk.lastN };
+        return { lines, droppedCount: lostCount, lostCount, next, isAtEnd: false };
+      }
       for (const line of linesOf(chunk.text)) {
-        const last = chunk.attempt === next.attempt ? next.n : 0;
+        const last = lastOf(chunk);
         if (line.n <= last) continue;
-        if (lines.length === limit) return { lines, droppedCount, next, isAtEnd: false };
+        if (lines.length === limit) return short();
         droppedCount += line.n - last - 1;
         next = { attempt: chunk.attempt, n: line.n };
         if (fits(query, line)) lines.push({ attempt: chunk.attempt, ...line });
       }
     }
     const isAtEnd = chunks.length < LOG_CHUNK_COUNT_MAX;
-    return { lines, droppedCount, next, isAtEnd };
+    return { lines, droppedCount, lostCount: 0, next, isAtEnd };
   }
 }

@@ -25,6 +25,25 @@ export interface LogChunk extends LogHead {
   readonly text: string;
 }
 
+/** How many lines an attempt has said, by its executor: known with its end. */
+export interface LogEnd {
+  readonly taskSeq: number;
+  readonly attempt: number;
+  readonly lineCount: number;
+}
+
+/** Beyond the number of any line. */
+const END_N = 9_999_999_999;
+
+/** Behind all chunks of the attempt, without a line. */
+export function endChunk({ lineCount }: Pick<LogEnd, 'lineCount'>): LogChunk {
+  return { n: END_N, lastN: lineCount, bytes: 0, text: '' };
+}
+
+export function isEnd({ n }: Pick<LogHead, 'n'>): boolean {
+  return n === END_N;
+}
+
 /** What brings the rows up to date: each may be done again. */
 export interface LogChange {
   /** In place of one with the same `n`. */
@@ -62,8 +81,10 @@ export class AttemptLog {
     this.#bytesMax = bytesMax;
     const share = Math.floor(bytesMax / CHUNK_COUNT_MIN);
     this.#chunkBytes = Math.min(CHUNK_BYTES, Math.max(CHUNK_BYTES_MIN, share));
-    this.#kept = known.map((head) => ({ ...head, texts: null, isWritten: true }));
-    for (const { lastN, bytes } of known) {
+    // Lines may come after the end of their attempt.
+    const chunks = known.filter((head) => !isEnd(head));
+    this.#kept = chunks.map((head) => ({ ...head, texts: null, isWritten: true }));
+    for (const { lastN, bytes } of chunks) {
       this.#bytes += bytes;
       this.#lastN = Math.max(this.#lastN, lastN);
     }

@@ -3,7 +3,7 @@
  * newest attempt of a live task may change it (P4). A stale one is refused, told to stop, and
  * changes nothing.
  */
-import { checkpointSaved } from '../changes.ts';
+import { checkpointSaved, logEnded } from '../changes.ts';
 import { tellAttempt, tellByExecutor, tellSoon } from '../feed/tell.ts';
 import { RETURN_COUNT_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
@@ -271,6 +271,7 @@ function attemptEnded(
     observeStale(event, out);
     return;
   }
+  if (event.logLineCount) out.changes.push(logEnded(task, event.logLineCount));
   if (event.outcome === 'succeeded') {
     task.result = event.result;
     task.error = null;

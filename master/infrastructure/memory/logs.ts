@@ -1,6 +1,7 @@
 /** Logs of the tasks of a namespace, in memory. */
 import type { ChunkQuery, LogStore, LogWrite, StoredChunk } from '../../application/ports.ts';
-import type { LogChunk, LogHead } from '../../domain/logs/attempt-log.ts';
+import { deletedBy, type RowWrite } from '../../domain/changes.ts';
+import { endChunk, type LogChunk, type LogHead } from '../../domain/logs/attempt-log.ts';
 
 export class MemoryLogs implements LogStore {
   /** By task, attempt and the number of their first line. */
@@ -10,11 +11,8 @@ export class MemoryLogs implements LogStore {
   async writeLogs(writes: readonly LogWrite[]): Promise<void> {
     for (const { taskSeq, attempt, put, remove } of writes) {
       if (this.#deleted.has(taskSeq)) continue;
-      const attempts = this.#tasks.get(taskSeq) ?? new Map<number, Map<number, LogChunk>>();
-      const chunks = attempts.get(attempt) ?? new Map<number, LogChunk>();
-      for (const n of remove) chunks.delete(n);
-      for (const chunk of put) chunks.set(chunk.n, chunk);
-      this.#tasks.set(taskSeq, attempts.set(attempt, chunks));
+      for (const n of remove) this.#tasks.get(taskSeq)?.get(attempt)?.delete(n);
+      for (const chunk of put) this.#put(taskSeq, attempt, chunk);
     }
   }
 
@@ -32,15 +30,27 @@ export class MemoryLogs implements LogStore {
       .slice(0, limit);
   }
 
-  /** Of an attempt that is not kept any more. */
-  protected forgetLog(taskSeq: number, attempt: number): void {
-    this.#tasks.get(taskSeq)?.delete(attempt);
+  /** What a commit takes along with a task or an attempt, and how many lines one has said. */
+  protected followCommit(writes: readonly RowWrite[]): void {
+    for (const taskSeq of deletedBy(writes)) this.forgetLogs(taskSeq);
+    for (const write of writes) {
+      const [taskSeq, attempt] = write.table === 'attempt' ? write.key : [0, 0];
+      if (write.op === 'remove') this.#tasks.get(taskSeq)?.delete(attempt);
+      if (write.table === 'logEnd' && write.op === 'insert')
+        this.#put(...write.key, endChunk(write.row));
+    }
   }
 
-  /** Of a task that is not: also what has yet to come. */
+  /** Of a task that is not kept any more: also what has yet to come. */
   protected forgetLogs(taskSeq: number): void {
     this.#tasks.delete(taskSeq);
     this.#deleted.add(taskSeq);
+  }
+
+  #put(taskSeq: number, attempt: number, chunk: LogChunk): void {
+    const attempts = this.#tasks.get(taskSeq) ?? new Map<number, Map<number, LogChunk>>();
+    const chunks = attempts.get(attempt) ?? new Map<number, LogChunk>();
+    this.#tasks.set(taskSeq, attempts.set(attempt, chunks.set(chunk.n, chunk)));
   }
 
   #sorted(taskSeq: number, attempt: number): LogChunk[] {

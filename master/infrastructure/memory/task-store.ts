@@ -28,7 +28,7 @@ import {
   TermLost,
 } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
-import { copyOf, deletedBy, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
@@ -115,11 +115,10 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
     for (const credit of absences.map(creditOf)) {
       for (const task of this.#live.values()) task.startBy = credit(task);
     }
-    for (const seq of deletedBy(writes)) this.forgetLogs(seq);
+    this.followCommit(writes);
     for (const write of writes) {
       if (write.table === 'history' && write.op === 'remove') this.#forgetId(idOf(write.key));
       this.#rows.write(write);
-      if (write.table === 'attempt' && write.op === 'remove') this.forgetLog(...write.key);
       if (write.op !== 'insert') continue;
       const task = taskIn(write.row);
       if (task !== null) this.#ids.set(task.id, idOf(write.key));

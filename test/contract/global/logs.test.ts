@@ -1,7 +1,8 @@
 /** What every store must do with the logs of tasks. */
 import { expect } from 'chai';
-import type { LogWrite, Store, TaskStore } from '../../../master/application/ports.ts';
-import { type RowWrite, taskDeleted } from '../../../master/domain/changes.ts';
+import type { LogWrite, Store, StoredChunk, TaskStore } from '../../../master/application/ports.ts';
+import { logEnded, type RowWrite, taskDeleted } from '../../../master/domain/changes.ts';
+import { AttemptLog, isEnd } from '../../../master/domain/logs/attempt-log.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import { NOW } from '../../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, finished, task } from '../sample.ts';
@@ -77,6 +78,29 @@ describeStores('logs of tasks', (open) => {
     expect(await tasks.readLogHeads(1, 1)).to.deep.equal([{ n: 3, lastN: 4, bytes: 6 }]);
     await tasks.writeLogs([]);
     expect(await read(1)).to.deep.equal(['1.3']);
+  });
+
+  it('has how many lines an attempt has said behind all that came, and loses that with it', async () => {
+    const [live, over] = [task(1), finished(task(1))];
+    await tasks.commit(commit(term, { inserts: [live] }));
+    const finishes = [{ task: over, notification: null, stored: true }];
+    const writes = [logEnded({ ...live, attempt: 2 }, 7)] as RowWrite[];
+    await tasks.commit(commit(term, { finishes, writes }));
+    await tasks.writeLogs([writeOf(1, 2, 1, 'late')]);
+    const all = { taskSeq: 1, attempt: null, after: null, limit: 10 };
+    const [first, last, ...more] = await tasks.readLogChunks(all);
+    expect([first?.text, more]).to.deep.equal(['late', []]);
+    expect(last).to.include({ attempt: 2, lastN: 7, text: '' });
+    expect(isEnd(last as StoredChunk)).to.equal(true);
+    const ends = [...(await tasks.readLogHeads(1, 2))];
+    const log = new AttemptLog(1_000_000, ends);
+    log.add([{ n: 3, text: 'c', bytes: 1 }]);
+    expect(log.takeChange(1_000).put, 'it is no line').to.have.length(1);
+    expect(await tasks.readLogChunks({ ...all, after: { attempt: 2, n: 7 } })).to.deep.equal([]);
+    const end = { finishedAt: over.finishedAt ?? 0, retention: 'normal' } as const;
+    const gone = taskDeleted({ ...over, attempt: 2 }, end) as RowWrite[];
+    await tasks.commit(commit(term, { writes: gone }));
+    expect(await read(1)).to.deep.equal([]);
   });
 
   it('loses what is of a task that is deleted, also what still comes of it', async () => {

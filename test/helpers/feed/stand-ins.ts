@@ -17,8 +17,18 @@ export function standInFeed(clock: Clock) {
   return { news, told, feed: new Feed({ engine: { news }, store, clock }, (work) => work()) };
 }
 
+/** With what is written of them. */
+export class TakenLogs extends TaskLogs {
+  readonly written: MemoryLogs;
+
+  constructor(clock: Clock, written: MemoryLogs) {
+    super({ store: written, clock, log: silent, bytesMax: 1_048_576 });
+    this.written = written;
+  }
+}
+
 export function standInLogs(clock: Clock) {
   const store = new MemoryLogs();
-  const taken = new TaskLogs({ store, clock, log: silent, bytesMax: 1_048_576 });
+  const taken = new TakenLogs(clock, store);
   return { taken, logs: new Logs({ logs: taken, store, clock }, (work) => work()) };
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { API_BASE, type LogPage, type LogSearchPage } from '@soda-scheduler/protocol';
+import { endChunk } from '../../../master/domain/logs/attempt-log.ts';
 import { type LogLine, lineText } from '../../../master/domain/logs/log-line.ts';
 import { HttpFace, noTokens } from '../../helpers/http-face.ts';
 import { settled } from '../../helpers/manual-clock.ts';
@@ -90,6 +91,7 @@ describe('logs over HTTP', () => {
         },
       ],
       dropped: 0,
+      lost_at_end: 0,
       next: '1.2',
       ended: false,
     });
@@ -157,6 +159,40 @@ describe('logs over HTTP', () => {
     expect(text).to.include('again').and.not.to.include('line 1"');
     const bad = await face.get(path, { ...admin, 'last-event-id': 'x' });
     expect(bad.status).to.equal(400);
+  });
+
+  it('says how much of its end is lost, once nothing more can come', async () => {
+    await say(1, 1, {}, {});
+    const end = (attempt: number, lineCount: number) =>
+      face.master.taken.written.writeLogs([
+        { taskSeq: seq, attempt, put: [endChunk({ lineCount })], remove: [] },
+      ]);
+    await end(1, 5);
+    expect(await asked()).to.include({ dropped: 0, next: '1.2', ended: false });
+    keep('succeeded');
+    expect(await asked(), 'it may be on its way').to.include({ dropped: 0, ended: false });
+    await face.master.clock.pass(3_000);
+    expect(await asked()).to.include({ dropped: 0, next: '1.2', ended: false });
+    const rest = await asked('after=1.2');
+    expect(rest).to.deep.equal({
+      lines: [],
+      dropped: 3,
+      lost_at_end: 3,
+      next: '1.5',
+      ended: false,
+    });
+    expect(await asked('after=1.5')).to.include({ dropped: 0, next: '1.5', ended: true });
+    const { text } = await face.get(path, { ...admin, accept: 'text/plain' });
+    expect(text.split('\n').slice(2)).to.deep.equal(['3 lines were lost at the end', '']);
+    const one = await stream('follow=1');
+    expect(await one.ended).to.match(
+      /event: lost\nid: 1\.5\ndata: \{"attempt":1,"lost_at_end":3\}\n\n$/,
+    );
+    await end(2, 1);
+    keep('succeeded', 2);
+    expect(await asked('after=1.2'), 'another attempt has followed').to.include({ next: '1.5' });
+    await face.master.clock.pass(3_000);
+    expect(await asked('attempt=2')).to.include({ dropped: 1, lost_at_end: 1, next: '2.1' });
   });
 
   it('is text for whoever wants to keep it, which steers no terminal', async () => {

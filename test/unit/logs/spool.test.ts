@@ -54,6 +54,18 @@ describe('the spool of logs', () => {
     ]);
   });
 
+  it('knows how many lines an attempt has said, those that it has dropped too', () => {
+    const { spool } = spoolOn(new ManualClock());
+    spool.add(KEY, 'mac', [line(1)]);
+    expect(spool.lineCountOf(KEY, 'mac'), 'none is taken').to.equal(undefined);
+    spool.connected(true);
+    for (let n = 0; n < 20; n++) spool.add(KEY, 'mac', [line(1_000_000), line(1)]);
+    expect(spool.lineCountOf(KEY, 'mac')).to.equal(40);
+    expect(spool.lineCountOf(KEY, 'other')).to.equal(undefined);
+    expect(spool.lineCountOf({ ...KEY, attempt: 2 }, 'mac')).to.equal(undefined);
+    spool.stop();
+  });
+
   it('tells a task from one before it that had its id', () => {
     const clock = new ManualClock();
     const { spool, sent } = spoolOn(clock);

@@ -54,7 +54,8 @@ async function answer(
   if (first === null) throw noTask(task.id);
   if (asksFor(request, PLAIN)) {
     const contentType = `${PLAIN}; charset=utf-8`;
-    const textOf = ({ lines }: Page) => lines.map(plainOf).join('');
+    const textOf = ({ lines, lostCount }: Page) =>
+      lines.map(plainOf).join('') + (lostCount === 0 ? '' : `${lostInWords(lostCount)}\n`);
     const end = followers.begin(request.actor);
     return { body: '', contentType, stream: wholeOf(followed, first, textOf, end) };
   }
@@ -83,7 +84,7 @@ function followedBy(
     if (shown?.task.seq !== taskSeq) return null;
     const isEnded = isOver(shown.task, attempt, logs.now());
     const mayGrow = !isEnded || logs.mayGrow(taskSeq, attempt);
-    const page = await logs.read({ ...query, after });
+    const page = await logs.read({ ...query, after, isOver: !mayGrow });
     return { ...page, isLast: page.isAtEnd && !mayGrow };
   };
   return {
@@ -95,8 +96,7 @@ function followedBy(
     isAtEnd: ({ isAtEnd }) => isAtEnd,
     isLast: ({ isLast }) => isLast,
     replyOf: (page) => ({ body: bodyOf(page) }),
-    textOf: ({ lines }) =>
-      lines.map((line) => eventText(idOf(line), JSON.stringify(lineView(line)))).join(''),
+    textOf: (page) => page.lines.map(eventOf).join('') + lossOf(page),
     idOf: ({ next }) => idOf(next),
   };
 }
@@ -120,8 +120,21 @@ function placeIn(text: string | undefined): LogPlace | null {
 
 const idOf = ({ attempt, n }: LogPlace): string => `${attempt}.${n}`;
 
-function bodyOf({ lines, droppedCount, next, isLast }: Page): PageBody {
-  return { lines: lines.map(lineView), dropped: droppedCount, next: idOf(next), ended: isLast };
+function bodyOf({ lines, droppedCount, lostCount, next, isLast }: Page): PageBody {
+  const missing = { dropped: droppedCount, lost_at_end: lostCount };
+  return { lines: lines.map(lineView), ...missing, next: idOf(next), ended: isLast };
+}
+
+const lostInWords = (count: number): string =>
+  `${count} ${count === 1 ? 'line was' : 'lines were'} lost at the end`;
+
+const eventOf = (line: PlacedLine): string => eventText(idOf(line), JSON.stringify(lineView(line)));
+
+/** An event of another name, so that whoever reads lines has lines only. */
+function lossOf({ lostCount, next }: Page): string {
+  if (lostCount === 0) return '';
+  const loss = { attempt: next.attempt, lost_at_end: lostCount };
+  return `event: lost\n${eventText(idOf(next), JSON.stringify(loss))}`;
 }
 
 /** As the API has it. */

@@ -1,7 +1,9 @@
 /** Logs of tasks as rows: so many lines each, of an attempt. */
 import type { LogWrite } from '../../../application/ports.ts';
+import { endChunk, type LogEnd } from '../../../domain/logs/attempt-log.ts';
 import type { Dialect, Statement, Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
+import type { Table } from '../tables/table.ts';
 
 export const logDefinition = (t: Types): string => `
   task_seq ${t.instant} NOT NULL,
@@ -20,7 +22,9 @@ const KEY = [
   { name: 'n', kind: 'integer' },
 ] as const;
 
-const logColumns = columns<LogWrite['put'][number] & Pick<LogWrite, 'taskSeq' | 'attempt'>>(
+type LogRow = LogWrite['put'][number] & Pick<LogWrite, 'taskSeq' | 'attempt'>;
+
+const logColumns = columns<LogRow>(
   ['task_seq', 'integer', (row) => row.taskSeq],
   ['attempt', 'integer', (row) => row.attempt],
   ['n', 'integer', (row) => row.n],
@@ -28,6 +32,16 @@ const logColumns = columns<LogWrite['put'][number] & Pick<LogWrite, 'taskSeq' | 
   ['byte_count', 'integer', (row) => row.bytes],
   ['line_texts', 'text', (row) => row.text],
 );
+
+/** How many lines there were, as the commit says that ends the attempt: a row behind the others, which is only inserted. */
+export const logEnd: Table<'logEnd'> = {
+  place: LOG_TABLE,
+  key: KEY,
+  columns: logColumns.map((column) => ({
+    ...column,
+    of: (row: LogEnd, ns: number) => column.of({ ...row, ...endChunk(row) }, ns),
+  })),
+};
 
 /** All that these say; to be run again where nobody knows whether it was. */
 export function logsWritten(dialect: Dialect, writes: readonly LogWrite[]): Statement[] {

@@ -10,7 +10,7 @@ import type { Types } from '../dialects/dialect.ts';
 import { eventDefinition } from '../feed/event-table.ts';
 import { installationDefinition } from '../installation.ts';
 import { LOAD_TABLE, loadDefinition } from '../load/load-table.ts';
-import { LOG_TABLE, logDefinition } from '../logs/log-table.ts';
+import { LOG_TABLE, logDefinition, logEnd } from '../logs/log-table.ts';
 import { work, workDefinition } from '../long-work/work-table.ts';
 import { deltaDefinition, usage, usageDefinition } from '../usage/usage-table.ts';
 import { attempt } from './attempt.ts';
@@ -46,6 +46,7 @@ export const tables: Tables & WholeTables = {
   view,
   work,
   usage,
+  logEnd,
 };
 
 /** The columns of each table that has them from the start: of all that 2.0.0 did not have. */

@@ -8,9 +8,12 @@
  * the last ones are there.
  *
  * G3: without such a fault the end of a log is there by two seconds after the end of its attempt.
+ *
+ * G4: the commit that ends an attempt by the word of its executor says how many lines it has logged, so that whatever is
+ * missing of its end is known too.
  */
 import type { AttemptKey } from '../../../../executor-sdk/thread-messages.ts';
-import type { LogWrite } from '../../../../master/application/ports.ts';
+import type { Commit, LogWrite } from '../../../../master/application/ports.ts';
 import type { Faults } from '../../faults.ts';
 import type { Ledger } from '../../ledger.ts';
 import type { World } from '../../world.ts';
@@ -63,6 +66,27 @@ export class LogChecks {
       for (const { n, text } of put) chunks.set(n, this.#linesOf(name, text));
       this.#checkOrder(name, chunks);
       this.#checkTime(task.id, attempt);
+    }
+  }
+
+  /** A result is durable. */
+  committed({ writes }: Commit): void {
+    const told = new Map<string, number>();
+    for (const write of writes) {
+      if (write.table !== 'logEnd' || write.op !== 'insert') continue;
+      const { taskSeq, attempt, lineCount } = write.row;
+      const id = this.#ledger.live.get(taskSeq)?.id ?? '';
+      told.set(`${id}/${attempt}`, lineCount);
+    }
+    for (const write of writes) {
+      if (write.table !== 'history' || write.op !== 'insert') continue;
+      const { id, attempt, state } = write.row.task;
+      if (state === 'succeeded') told.set(`${id}/${attempt}`, told.get(`${id}/${attempt}`) ?? 0);
+    }
+    for (const [name, count] of told) {
+      const said = this.#saidCounts.get(name) ?? 0;
+      if (count === said) continue;
+      this.#world.violate('G4', `${name} ends with ${count} lines, and has said ${said}`);
     }
   }
 

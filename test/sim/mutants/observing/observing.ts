@@ -4,7 +4,7 @@ import type { AlertStore } from '../../../../master/application/ports.ts';
 import type { AlertRule } from '../../../../master/domain/alerts/rule.ts';
 import type { FlowState, Health } from '../../../../master/domain/health/health.ts';
 import type { Sabotage } from '../../actors/master-process.ts';
-import type { Mutant } from '../../actors/sabotage.ts';
+import { type Mutant, onWrites } from '../../actors/sabotage.ts';
 import { usageMutants } from './usage.ts';
 
 const watched = { raisesAlerts: true } as const;
@@ -160,6 +160,12 @@ function logMutants(): Mutant[] {
     }),
   });
   return [
+    {
+      name: 'forgets how many lines an attempt has said',
+      faults: { masterCrash: true },
+      settings,
+      ...onWrites((write) => (write.table === 'logEnd' ? null : write)),
+    },
     {
       name: 'has executors that drop lines of a log and do not count them',
       settings,
