@@ -16,6 +16,8 @@ import { Random } from '../../sim/random.ts';
 const BATCH_COUNT = 100;
 /** No more are submitted while so many wait. */
 const WAITING_MAX = 2_000;
+/** That somebody asks for at once. */
+const RESUME_COUNT = 500;
 const HOUR_MS = 3_600_000;
 const LEASE_MS = testPolicy.leaseMs;
 
@@ -319,16 +321,20 @@ export class RandomTasks {
     const isQuiet = isCalm && this.#engine.state?.attemptCount === 0;
     this.clock.advance(isQuiet ? HOUR_MS : this.#random.between(1, LEASE_MS / 3));
     await this.#settled();
-    if (!isCalm) return;
-    for (const id of this.#suspended()) void this.#master.resume(id).catch(() => undefined);
+    if (isCalm) await this.#resumeSome();
   }
 
-  /** What is suspended is in no memory. */
-  *#suspended(): Generator<string> {
+  /** What is suspended is in no memory. A few of those that may be, in turn: asked for at once, many would only be refused. */
+  async #resumeSome(): Promise<void> {
     const { state } = this.#engine;
     if (state === null || state.suspendedCount === 0 || state.tasks.size + state.waitingCount > 0)
       return;
-    yield* this.#putAside;
+    const some = [...this.#putAside].slice(0, RESUME_COUNT);
+    for (const id of some) {
+      this.#putAside.delete(id);
+      this.#putAside.add(id);
+    }
+    await Promise.allSettled(some.map((id) => this.#master.resume(id)));
   }
 
   async #settled(): Promise<void> {
