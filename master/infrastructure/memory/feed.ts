@@ -29,7 +29,11 @@ export class MemoryFeed {
     const oldest = this.#events[0]?.seq ?? newest + 1;
     const { taskSeq, limit, lookCount } = query;
     const after = query.after ?? oldest - 1;
-    const end = taskSeq === null ? Math.min(newest, after + lookCount) : newest;
+    const ofTask = this.#events.filter((one) => one.taskSeq === taskSeq && one.seq > after);
+    const end =
+      taskSeq === null
+        ? Math.min(newest, after + lookCount)
+        : (ofTask[lookCount - 1]?.seq ?? newest);
     const found = this.#events.filter(
       (one) => one.seq > after && one.seq <= end && isAskedFor(query, one),
     );

@@ -126,7 +126,26 @@ describeStores('the feed', (open) => {
       next: 3,
     });
     expect(await read({ taskSeq: 1, after: 3 })).to.deep.include({ events: [4], next: 6 });
+    const ofOne = { taskSeq: 1, kind: 'none' };
+    expect(await read({ ...ofOne, lookCount: 2 }), 'of its own').to.deep.include({ next: 3 });
+    expect(await read({ ...ofOne, lookCount: 3 })).to.deep.include({ events: [], next: 4 });
+    expect(await read({ ...ofOne, lookCount: 9 })).to.deep.include({ events: [], next: 6 });
     expect(await read({ after: 6 })).to.deep.include({ events: [], next: 6 });
+  });
+
+  it('finds what is rare among many of one task', async () => {
+    const told = Array.from({ length: 2_500 }, (_, index) =>
+      eventOf(index + 1, {
+        taskSeq: 1 + (index % 2),
+        ...(index === 2_400 && { kind: 'task.finished' }),
+      }),
+    );
+    await tasks.commit(commitOf(term, told));
+    const ofOne = { taskSeq: 1, kind: 'task.finished', lookCount: 10_000 };
+    expect(await read(ofOne)).to.deep.include({ events: [2_401], next: 2_500 });
+    expect(await read({ ...ofOne, limit: 1 })).to.deep.include({ events: [2_401], next: 2_401 });
+    const all = (await read({ taskSeq: 2, lookCount: 10_000, limit: 2_000 })).events;
+    expect([all.length, all[0], all.at(-1)]).to.deep.equal([1_250, 2, 2_500]);
   });
 
   it('finds a kind by its letters, whatever these mean to a database', async () => {

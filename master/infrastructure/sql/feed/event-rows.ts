@@ -6,7 +6,7 @@ import { type Database, isAmong, isNamed, type Read } from '../database.ts';
 import type { Row, Value } from '../rows.ts';
 import { BY_TASK, eventList } from './event-table.ts';
 
-/** Numbers that one statement looks at. */
+/** Numbers, or events of one task, that one statement looks at. */
 const PIECE_COUNT = 1_000;
 /** Rows that one statement removes. */
 const DROP_COUNT = 1_000;
@@ -26,7 +26,7 @@ export async function readEvents(
   const found =
     query.taskSeq === null
       ? await readRange(database, ns, asked, newest)
-      : await database.aside(() => readTask(database, ns, asked, newest));
+      : await readTask(database, ns, asked, newest);
   // Last: what has gone since was there to be read.
   const oldest = await oldestOf(database, ns, newest);
   return { ...found, oldest, newest };
@@ -62,23 +62,38 @@ async function readRange(
   }
 }
 
+/** Its numbers are far from each other: where a piece ends, its index says. */
 async function readTask(
   database: Database,
   ns: number,
   query: Asked,
   newest: number,
 ): Promise<Found> {
-  const { after, taskSeq, limit } = query;
+  const events: StoredEvent[] = [];
   const { sql, values } = filterOf(query);
-  const rows = await database.rows(
-    `SELECT ${eventList} FROM ${database.dialect.readBy('feed_event', BY_TASK)}
-     WHERE task_seq = ? AND seq > ? AND seq <= ?${sql} ORDER BY seq LIMIT ?`,
-    [taskSeq, inNamespace(ns, after), inNamespace(ns, newest), ...values, limit],
-  );
-  const events = rows.map((row) => eventOf(row, ns));
-  const last = events.at(-1);
-  const isFull = events.length === limit && last !== undefined;
-  return { events, next: isFull ? last.seq : Math.max(after, newest) };
+  const within = `${database.dialect.readBy('feed_event', BY_TASK)}
+     WHERE task_seq = ? AND seq > ? AND seq <= ?`;
+  const piece = async (next: number, lookCount: number) => {
+    const range = [query.taskSeq, inNamespace(ns, next), inNamespace(ns, newest)];
+    const [end] = await database.rows(`SELECT seq FROM ${within} ORDER BY seq LIMIT 1 OFFSET ?`, [
+      ...range,
+      lookCount - 1,
+    ]);
+    const last = end === undefined ? newest : numberOf(end, ns);
+    const left = query.limit - events.length;
+    const rows = await database.rows(
+      `SELECT ${eventList} FROM ${within}${sql} ORDER BY seq LIMIT ?`,
+      [...range.slice(0, 2), inNamespace(ns, last), ...values, left],
+    );
+    for (const row of rows) events.push(eventOf(row, ns));
+    return rows.length === left ? (events.at(-1)?.seq ?? last) : last;
+  };
+  let { after: next } = query;
+  for (let left = query.lookCount; next < newest && left > 0; left -= PIECE_COUNT) {
+    if (events.length === query.limit) break;
+    next = await database.aside(() => piece(next, Math.min(left, PIECE_COUNT)));
+  }
+  return { events, next };
 }
 
 async function oldestOf(database: Database, ns: number, newest: number): Promise<number> {
