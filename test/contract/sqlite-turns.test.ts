@@ -82,6 +82,7 @@ describe('SQLite and the event loop', function () {
       return { count: 0, sha256: '', names: [] };
     },
     isStill: async () => true,
+    holds: async () => true,
   };
 
   const works: Record<string, () => Promise<unknown>> = {

@@ -59,6 +59,10 @@ export class Archiving implements Archive {
     return this.#archive.isStill(segment, prepared);
   }
 
+  holds(day: EndedDay): Promise<boolean> {
+    return this.#archive.holds(day);
+  }
+
   async finish(day: EndedDay): Promise<readonly string[]> {
     const files = await this.#archive.finish(day);
     const about = { event: 'archive', day: day.day, retention: day.retention, files };

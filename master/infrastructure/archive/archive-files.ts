@@ -88,6 +88,13 @@ export class ArchiveFiles implements Archive {
     return isSame(all.digest(), prepared) && prepared.names.every((name) => names.has(name));
   }
 
+  holds(day: EndedDay): Promise<boolean> {
+    return this.#inWords(async () => {
+      const names = [...(await this.#namesOf(day, READY)), ...(await this.#namesOf(day, SUFFIX))];
+      return names.length > 0;
+    });
+  }
+
   finish(day: EndedDay): Promise<readonly string[]> {
     return this.#inWords(async () => {
       const files: string[] = [];

@@ -108,7 +108,7 @@ export class History {
         (hasGone) => void (count += hasGone ? 1 : 0),
         (error: unknown) => void failures.push(error),
       );
-    const bury = (segment: Segment) => this.#bury(segment, dropping).then(() => true);
+    const bury = (segment: Segment) => this.#bury(segment, dropping);
     for (const segment of left.map(droppedNamed)) {
       if (segment?.retention === retention) await attempt(() => bury(segment));
     }
@@ -174,15 +174,33 @@ export class History {
     return row !== undefined;
   }
 
-  /** Whoever is interrupted goes on here. */
-  async #bury(segment: Segment, { confirm, archive }: Dropping): Promise<void> {
+  /**
+   * Whoever is interrupted goes on here. False: the archive has lost what it had of it, with the directory or the disk;
+   * so it is a day of history again, and archived anew.
+   */
+  async #bury(segment: Segment, { confirm, archive }: Dropping): Promise<boolean> {
     const table = droppedName(segment);
+    const day = { retention: segment.retention, day: dateOf(segment) };
     await confirm();
-    await archive?.finish({ retention: segment.retention, day: dateOf(segment) });
+    if (archive !== null && !(await archive.holds(day)) && (await this.#hasRows(table))) {
+      await this.#database.changeSchema([`ALTER TABLE ${table} RENAME TO ${segment.table}`]);
+      const listed = (await this.#list()).find((one) => one.table === segment.table);
+      if (listed !== undefined && !this.segments.has(segment)) this.segments.cancelDrop(listed);
+      return false;
+    }
+    await archive?.finish(day);
     await this.#empty(table, confirm);
     await confirm();
     await this.#database.rows(`DROP TABLE IF EXISTS ${table}`);
     this.segments.endDrop(segment);
+    return true;
+  }
+
+  /** None, where it is not there any more. */
+  async #hasRows(table: string): Promise<boolean> {
+    const tables = await this.#database.dialect.listTables(this.#database, table);
+    if (!tables.includes(table)) return false;
+    return (await this.#database.rows(`SELECT seq FROM ${table} LIMIT 1`)).length > 0;
   }
 
   /**

@@ -42,6 +42,12 @@ class NotedArchive implements Archive {
     return this.isStillSo && isSame;
   }
 
+  /** Whether what was put in is there. */
+  hasIt = true;
+  async holds(): Promise<boolean> {
+    return this.hasIt;
+  }
+
   async finish({ retention, day }: EndedDay): Promise<readonly string[]> {
     this.asked.push(`finish ${retention} ${day}`);
     return [];

@@ -1,8 +1,8 @@
 /** The archive on a disk: what is in its files, a disk that fills, and a master that ends between any two steps. */
 import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -16,6 +16,7 @@ import type {
   Prepared,
   ShownTask,
 } from '../../../master/application/ports.ts';
+import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import { retention } from '../../../master/application/process/retention.ts';
 import { ArchiveFiles } from '../../../master/infrastructure/archive/archive-files.ts';
@@ -112,6 +113,76 @@ describe('the files of the archive', () => {
       expect(await idsIn(NAME), step).to.deep.equal(wanted);
       expect(await store.readTask('t-1'), step).to.equal(null);
     }
+  });
+
+  it('are written anew where they are lost before they count, with all rows that are left', async () => {
+    await keep(1, COUNT);
+    const lose = () => rmSync(directory, { recursive: true });
+    const losing = new CutArchive(archive(), 'none', lose);
+    const { message } = await failureOf(drop(losing));
+    expect(message).to.contain('so that none is dropped: ENOENT');
+    await begin();
+    // As each run begins.
+    await archive().check();
+    expect(await drop()).to.equal(1);
+    expect(await names()).to.deep.equal([NAME]);
+    expect(await idsIn(NAME)).to.have.length(COUNT);
+    expect(await store.readTask('t-1')).to.equal(null);
+    // The directory alone is there again: a disk that is not mounted.
+    await keep(1, 2);
+    const emptied = new CutArchive(archive(), 'none', () => {
+      lose();
+      mkdirSync(directory);
+    });
+    expect(await drop(emptied), 'it stays').to.equal(0);
+    expect((await store.readTask('t-2'))?.task.id).to.equal('t-2');
+    expect(await drop()).to.equal(1);
+    expect(await idsIn(NAME)).to.deep.equal(['t-1', 't-2']);
+  });
+
+  it('are whole where the master has ended between two of them, and where a disk is full for one', async () => {
+    await keep(1, 2);
+    const films = await store.createNamespace({ ...NO_SETTINGS, name: 'films', createdAt: NOW });
+    const tasks = store.tasks(films.id);
+    const other = await tasks.takeTerm('m-1', NOW);
+    const one = finished(task(films.id * 2 ** 40 + 1), { finishedAt: OLD });
+    await tasks.commit(commit(other.term, { finishes: [finish(one, null, false)] }));
+    const second = `films.normal.${DAY}.ndjson.gz`;
+    let fileCount = 0;
+    const full = (file: string) => {
+      if (++fileCount === 1) return createWriteStream(file, { flags: 'wx' });
+      return new Writable({ write: (_chunk, _encoding, done) => done(new Error('ENOSPC')) });
+    };
+    expect((await failureOf(drop(archive(full)))).message).to.contain('ENOSPC');
+    expect(await names(), 'of neither').to.deep.equal([]);
+    // Between the two names that are given last.
+    expect((await failureOf(drop(new CutArchive(archive(), 'finished')))).message).to.equal(
+      'finished',
+    );
+    await rename(join(directory, second), join(directory, `${second}.ready`));
+    await begin();
+    expect(await drop()).to.equal(1);
+    expect(await names()).to.deep.equal([NAME, second]);
+    expect(await idsIn(second)).to.deep.equal([one.id]);
+  });
+
+  it('are those of each day that can go, where another cannot', async () => {
+    await keep(1, 2);
+    const next = OLD + DAY_MS;
+    const finishes = [finish(finished(task(3), { finishedAt: next }), null, false)];
+    await store.commit(commit(term, { finishes }));
+    const broken = (shown: ShownTask, namespace: string) => {
+      if (shown.task.id === 't-2') throw new Error('of task t-2');
+      return textOf(shown, namespace);
+    };
+    const dropping = drop(new ArchiveFiles({ directory, textOf: broken }));
+    expect((await failureOf(dropping)).message).to.contain('of task t-2');
+    const second = `default.normal.${new Date(next).toISOString().slice(0, 10)}.ndjson.gz`;
+    expect(await names()).to.deep.equal([second]);
+    expect(await store.readTask('t-3')).to.equal(null);
+    expect(await drop()).to.equal(1);
+    expect(await names()).to.deep.equal([NAME, second]);
+    expect(await idsIn(second)).to.deep.equal(['t-3']);
   });
 
   it('are never written again: rows that come to such a day later have one of their own', async () => {
@@ -233,8 +304,12 @@ class CutArchive implements Archive {
     return this.#between('isStill', () => this.#inner.isStill(segment, prepared), 'checked');
   }
 
-  finish(day: EndedDay): Promise<readonly string[]> {
+  holds(day: EndedDay): Promise<boolean> {
     this.#beforeFinish();
+    return this.#inner.holds(day);
+  }
+
+  finish(day: EndedDay): Promise<readonly string[]> {
     return this.#between('finish', () => this.#inner.finish(day), 'finished');
   }
 
