@@ -520,13 +520,13 @@ CREATE TABLE feed_event (
 -- The logs of tasks, so many lines in a row: the first half and the newest of each attempt, up to SODA_LOG_BYTES. Written
 -- beside the commits of tasks; a row that grows is replaced. They go with the attempts of their task.
 CREATE TABLE task_log (
-  -- Of which task (see `task`).
+  -- Of which task (see `task`). Below zero, on SQLite: the log of the task without the sign is to be removed.
   task_seq BIGINT NOT NULL,
   -- Number of the attempt.
   attempt INT NOT NULL,
-  -- Number of the first line. What is missing between two rows was dropped.
+  -- Number of the first line. What is missing between two rows was dropped. 9999999999: no lines, but how many there were.
   n BIGINT NOT NULL,
-  -- Number of the last line.
+  -- Number of the last line, or that.
   last_n BIGINT NOT NULL,
   -- Of `line_texts`, in UTF-8.
   byte_count INT NOT NULL,

@@ -5,10 +5,12 @@
  */
 import type { Commit } from '../../application/ports.ts';
 import { CommitConflict, DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
+import { deletedBy } from '../../domain/changes.ts';
 import type { Expected, Key, RowWrite, TableName } from '../../domain/changes.ts';
 import type { Columns, Dialect, Statement } from './dialects/dialect.ts';
 import type { Column, Value } from './rows.ts';
 import { eventsWritten } from './feed/event-table.ts';
+import { logsMarked } from './logs/log-table.ts';
 import type { Segment, Segments } from './segments.ts';
 import { tables } from './tables/all.ts';
 
@@ -68,7 +70,10 @@ export interface Turn {
  */
 export function planCommit(dialect: Dialect, segments: Segments, turns: readonly Turn[]): Plan {
   const missing: Segment[] = [];
-  const removed: Statement[] = [];
+  // A server removes logs beside whatever else it does.
+  const gone = dialect.isInProcess ? turns.map(({ commit }) => deletedBy(commit.writes)) : [];
+  const doomed = new Set(gone.flatMap((taskSeqs) => [...taskSeqs]));
+  const removed = logsMarked(doomed);
   const written: Statement[] = [];
   for (const part of partsOf(turns)) {
     const { segment, inserts } = part;
@@ -81,7 +86,7 @@ export function planCommit(dialect: Dialect, segments: Segments, turns: readonly
       if (inserts.some(({ ns }) => ns !== DEFAULT_NAMESPACE_ID)) missing.push(segment);
     }
     if (segment !== null) segments.touch(segment);
-    removed.push(...remove(dialect, part));
+    removed.push(...remove(dialect, part, doomed));
     written.push(
       ...inserted(dialect, part, 'inserts'),
       ...inserted(dialect, part, 'puts'),
@@ -142,11 +147,18 @@ function inserted(dialect: Dialect, part: Part, which: 'inserts' | 'puts'): Stat
   return which === 'puts' ? dialect.replace(name, named, rows) : dialect.insert(name, named, rows);
 }
 
-function remove(dialect: Dialect, { name, table, removes }: Part): Statement[] {
+/** @param doomed Tasks of which what goes along goes by itself. */
+function remove(
+  dialect: Dialect,
+  { name, table, removes }: Part,
+  doomed: ReadonlySet<unknown>,
+): Statement[] {
   const { along } = table;
   return matched(table, removes, (some, columns) => {
     const keys = some.map((one) => valuesOf(table, one));
-    const rest = along === undefined ? [] : dialect.remove(along, columns, keys);
+    const left = along === undefined ? [] : keys.filter(([taskSeq]) => !doomed.has(taskSeq));
+    const rest =
+      along === undefined || left.length === 0 ? [] : dialect.remove(along, columns, left);
     return [...dialect.remove(name, columns, keys), ...rest];
   });
 }

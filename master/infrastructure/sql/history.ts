@@ -8,6 +8,7 @@ import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
 import { SegmentIds } from './ids/segment-ids.ts';
 import { pagesOf } from './listing/segment-pages.ts';
+import { LogRemoval } from './logs/log-removal.ts';
 import { LOG_TABLE } from './logs/log-table.ts';
 import { makeSegment } from './migrations.ts';
 import type { ListedSegment, Segment } from './segments.ts';
@@ -42,10 +43,12 @@ export class History {
   readonly segments = new Segments();
   readonly ids: SegmentIds;
   readonly #database: Database;
+  readonly #logs: LogRemoval;
 
   /** @param database not the engine's: dropping a segment takes long. */
   constructor(database: Database) {
     this.#database = database;
+    this.#logs = new LogRemoval(database);
     this.ids = new SegmentIds(database);
   }
 
@@ -243,7 +246,7 @@ export class History {
         runs: [[after, PRUNE_COUNT]],
         touches: null,
       };
-      const seqs = await this.#prune(table, page).catch((error: unknown) => {
+      const seqs = await this.#prunePage(table, page).catch((error: unknown) => {
         // Another master has been faster.
         if (dialect.isMissingTable(error)) return [];
         throw error;
@@ -252,6 +255,17 @@ export class History {
       after = seqs.at(-1) ?? after;
       await confirm();
     }
+  }
+
+  async #prunePage(table: string, page: Statement): Promise<number[]> {
+    const { dialect } = this.#database;
+    if (dialect.isInProcess) {
+      // First: with their logs, they would be one transaction that takes as long as all these logs are.
+      const [values = []] = page.runs;
+      const rows = await this.#database.rows(page.sql, values);
+      await this.#logs.ofTasks(rows.map((row) => row['seq'] as number));
+    }
+    return this.#prune(table, page);
   }
 
   #prune(table: string, page: Statement): Promise<number[]> {

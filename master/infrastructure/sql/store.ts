@@ -115,13 +115,14 @@ export class SqlStore implements Store {
     return this.#history.prepare(now);
   }
 
-  dropSegments(
+  async dropSegments(
     retention: Retention,
     before: number,
     servedCount = 0,
     archive: Archive | null = null,
   ): Promise<number> {
-    const { terms, committer } = this.#shared;
+    const { terms, committer, logs } = this.#shared;
+    await logs.sweep();
     const which = { before, servedCount };
     const confirm = () => terms.confirmOwner();
     const settled = () => committer.settled();

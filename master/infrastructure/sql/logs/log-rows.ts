@@ -4,7 +4,8 @@ import type { LogHead } from '../../../domain/logs/attempt-log.ts';
 import type { Database, Read } from '../database.ts';
 import { plain } from '../dialects/dialect.ts';
 import type { Row } from '../rows.ts';
-import { LOG_TABLE, logsRemoved, logsWritten } from './log-table.ts';
+import { LogRemoval } from './log-removal.ts';
+import { LOG_TABLE, logsWritten } from './log-table.ts';
 
 /** More than may be deleted between an executor's last word of a task and the next write. */
 const DELETED_COUNT_MAX = 10_000;
@@ -13,10 +14,12 @@ export class LogRows implements LogStore {
   readonly #database: Database;
   /** Tasks that are gone: what still comes of their logs would never go. */
   readonly #deleted = new Set<number>();
+  readonly #removal: LogRemoval;
 
   /** @param database not the engine's, where that has one of its own. */
   constructor(database: Database) {
     this.#database = database;
+    this.#removal = new LogRemoval(database);
   }
 
   async writeLogs(writes: readonly LogWrite[]): Promise<void> {
@@ -24,28 +27,31 @@ export class LogRows implements LogStore {
     const kept = writes.filter(({ taskSeq }) => !this.#deleted.has(taskSeq));
     const statements = logsWritten(dialect, kept);
     if (statements.length === 0) return;
-    await this.#run(statements);
-    // Meanwhile: the commit that did may have found nothing yet.
-    const gone = kept.map(({ taskSeq }) => taskSeq).filter((seq) => this.#deleted.has(seq));
-    if (gone.length > 0) await this.#run(logsRemoved(dialect, gone));
-  }
-
-  #run(statements: ReturnType<typeof logsWritten>): Promise<unknown> {
-    const { dialect } = this.#database;
-    return this.#database.aside(() =>
+    await this.#database.aside(() =>
       this.#database.transaction((connection) =>
         dialect.run(connection, [plain(dialect.begin), ...statements]),
       ),
     );
+    // Meanwhile: the commit that did may have found nothing yet.
+    for (const { taskSeq } of kept) {
+      if (this.#deleted.has(taskSeq)) await this.#removal.ofTask(taskSeq);
+    }
   }
 
   /** By a commit that has taken place. */
-  noteDeleted(taskSeqs: Iterable<number>): void {
+  noteDeleted(taskSeqs: ReadonlySet<number>): void {
     for (const taskSeq of taskSeqs) {
       this.#deleted.add(taskSeq);
       const [oldest = 0] = this.#deleted;
       if (this.#deleted.size > DELETED_COUNT_MAX) this.#deleted.delete(oldest);
     }
+    // What fails now is done within the hour.
+    if (taskSeqs.size > 0) this.sweep().catch(() => undefined);
+  }
+
+  /** Removes what commits have marked, also those of masters before. */
+  async sweep(): Promise<void> {
+    if (this.#database.dialect.isInProcess) await this.#removal.sweep();
   }
 
   async readLogHeads(taskSeq: number, attempt: number): Promise<readonly LogHead[]> {
@@ -57,6 +63,7 @@ export class LogRows implements LogStore {
   }
 
   async readLogChunks(query: ChunkQuery): Promise<readonly StoredChunk[]> {
+    if (this.#deleted.has(query.taskSeq)) return [];
     const { sql, values } = conditionOf(query);
     const rows = await this.#database.aside(() =>
       this.#database.rows(

@@ -52,15 +52,26 @@ export function logsWritten(dialect: Dialect, writes: readonly LogWrite[]): Stat
     chunks.map((chunk) => logColumns.map(({ of }) => of({ taskSeq, attempt, ...chunk }, 0))),
   );
   return [
-    ...(removed.length === 0 ? [] : dialect.remove(LOG_TABLE, KEY, removed)).map(anyCount),
+    ...(removed.length === 0 ? [] : logsRemoved(dialect, removed)),
     ...(put.length === 0 ? [] : dialect.replace(LOG_TABLE, logColumns, put)),
   ];
 }
 
-/** All of these tasks. */
-export function logsRemoved(dialect: Dialect, taskSeqs: readonly number[]): Statement[] {
-  const rows = taskSeqs.map((taskSeq) => [taskSeq]);
-  return dialect.remove(LOG_TABLE, KEY.slice(0, 1), rows).map(anyCount);
+/** Chunks, by task, attempt and number. */
+export function logsRemoved(dialect: Dialect, keys: number[][]): Statement[] {
+  return dialect.remove(LOG_TABLE, KEY, keys).map(anyCount);
+}
+
+/**
+ * That the logs of these tasks are to go, where there are any: a row of each under its number negated. To remove them would
+ * take a commit as long as they are.
+ */
+export function logsMarked(taskSeqs: Iterable<number>): Statement[] {
+  const runs = Array.from(taskSeqs, (taskSeq) => [taskSeq]);
+  const names = logColumns.map(({ name }) => name).join(', ');
+  const sql = `REPLACE INTO ${LOG_TABLE} (${names})
+    SELECT -task_seq, 0, 0, 0, 0, '' FROM ${LOG_TABLE} WHERE task_seq = ? LIMIT 1`;
+  return runs.length === 0 ? [] : [{ sql, runs, touches: null }];
 }
 
 const anyCount = (statement: Statement): Statement => ({ ...statement, touches: null });
