@@ -15,7 +15,12 @@ const flow = z.object({
   held: z.int(),
   suspended: z.int(),
   running: z.int().describe('Offered ones too.'),
-  oldest_wait: seconds.describe('Seconds since the first task that is due is; null: none is.'),
+  oldest_wait: seconds.describe(
+    'Seconds since the first task that is due is, as far as that is known; null: none is.',
+  ),
+  oldest_wait_known: z
+    .boolean()
+    .describe('False: others are due that were not read yet, nobody knows since when.'),
   started_at: instant.describe('When the newest attempt was started; null: none since `since`.'),
   executors: z
     .object({ connected: z.int(), ready: z.int(), free: z.int() })

@@ -39,6 +39,8 @@ export interface Flow {
   readonly runningCount: number;
   /** How long the first task that is due has waited, as far as memory knows; null: none is. */
   readonly oldestWaitMs: number | null;
+  /** False: others are due that were not read yet, and nobody knows since when. */
+  readonly isOldestKnown: boolean;
   /** When the newest attempt was started; null: none was since outcomes are remembered. */
   readonly startedAt: number | null;
   readonly executors: {
@@ -116,12 +118,13 @@ function flowOf(
   const runningCount = live.offered + live.running;
   const sinces = heads.map(({ since }) => since).filter((since) => since !== null);
   const oldestWaitMs = sinces.length === 0 ? null : now - Math.min(...sinces);
+  const isOldestKnown = sinces.length === heads.length;
   const isDue = heads.length > 0;
   const isStopped =
     paused !== null ||
     (runningCount === 0 && isDue && unaskedCount === 0 && heads.every(isBlocked));
   const flow = isStopped ? 'stopped' : runningCount > 0 || isDue ? 'flowing' : 'idle';
-  const numbers = { waitingCount: live.waiting, runningCount, oldestWaitMs };
+  const numbers = { waitingCount: live.waiting, runningCount, oldestWaitMs, isOldestKnown };
   return {
     state: flow,
     message: flowInWords(flow, numbers, paused),
@@ -133,18 +136,25 @@ function flowOf(
 
 function flowInWords(
   state: FlowState,
-  of: Pick<Flow, 'waitingCount' | 'runningCount' | 'oldestWaitMs'>,
+  of: Pick<Flow, 'waitingCount' | 'runningCount' | 'oldestWaitMs' | 'isOldestKnown'>,
   paused: Finding | null,
 ): string {
-  const { waitingCount, runningCount, oldestWaitMs } = of;
-  const oldest = oldestWaitMs === null ? '' : `, the first one for ${inWords(oldestWaitMs)}`;
-  const numbers = `${counted(runningCount, 'task')} with executors, ${waitingCount} waiting${oldest}`;
+  const { waitingCount, runningCount } = of;
+  const numbers = `${counted(runningCount, 'task')} with executors, ${waitingCount} waiting${oldestInWords(of)}`;
   if (state === 'idle') {
     const later = waitingCount === 0 ? '' : `; ${counted(waitingCount, 'task')} to run later`;
     return `Nothing is due, and nothing runs${later}.`;
   }
   if (state === 'flowing') return `Work flows: ${numbers}.`;
   return `${paused === null ? 'Nothing of what is due can be started' : 'Nothing is started'}: ${numbers}.`;
+}
+
+function oldestInWords({
+  oldestWaitMs,
+  isOldestKnown,
+}: Pick<Flow, 'oldestWaitMs' | 'isOldestKnown'>): string {
+  if (oldestWaitMs === null) return isOldestKnown ? '' : ', for how long is not known yet';
+  return `, the first one for ${inWords(oldestWaitMs)}${isOldestKnown ? '' : ' at least'}`;
 }
 
 function fleetOf({ executors }: State, { types }: Sight): Flow['executors'] {

@@ -1,5 +1,7 @@
 /** What waits, by what keeps the first of it: by lanes, whatever there is of them. */
 import { expect } from 'chai';
+import { healthOf } from '../../../master/domain/health/health.ts';
+import { Outcomes } from '../../../master/domain/health/outcomes.ts';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
 import { atOnce, PIECE_COUNT } from '../../../master/domain/pieces.ts';
 import { dequeue } from '../../../master/domain/queue/waiting.ts';
@@ -60,6 +62,10 @@ describe('what keeps the first tasks that wait', () => {
     expect(sinces()).to.deep.equal([dueAt]);
     dequeue(scheduler.state, sampleTask({ state: 'waiting', lane: 2, dueAt }));
     expect(sinces()).to.deep.equal([null]);
+    const flowOf = () =>
+      atOnce(healthOf(scheduler.state, new Outcomes(BEGIN), scheduler.now, ALL)).flow;
+    expect(flowOf()).to.include({ oldestWaitMs: null, isOldestKnown: false });
+    expect(flowOf().message).to.match(/waiting, for how long is not known yet\.$/);
 
     const later = { ...stored, dueAt: BEGIN + MINUTE };
     const { scheduler: idle } = Scheduler.restored({ lanes: [later] });

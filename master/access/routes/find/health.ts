@@ -102,7 +102,7 @@ async function viewOf(
 }
 
 function flowView({ flow }: Health): HealthView['flow'] {
-  const { state, message, executors, oldestWaitMs } = flow;
+  const { state, message, executors, oldestWaitMs, isOldestKnown } = flow;
   return {
     state,
     message,
@@ -111,6 +111,7 @@ function flowView({ flow }: Health): HealthView['flow'] {
     suspended: flow.suspendedCount,
     running: flow.runningCount,
     oldest_wait: oldestWaitMs === null ? null : oldestWaitMs / 1000,
+    oldest_wait_known: isOldestKnown,
     started_at: iso(flow.startedAt),
     executors,
   };
