@@ -4,6 +4,15 @@
  * twice is twice what it is. Pure; the rules of zones are those of the runtime.
  */
 import type { LimitWindow } from '../model/task-type.ts';
+import {
+  DAY_MS,
+  dayOf,
+  minutesOf,
+  offsetOf,
+  timeOf,
+  wallOf,
+  weekdayOf,
+} from '../schedule/local-time.ts';
 
 /** What holds of all windows that are open. */
 export interface OpenWindows {
@@ -14,7 +23,6 @@ export interface OpenWindows {
   readonly until: number;
 }
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** Of sixteen windows in a week. */
 const EDGE_COUNT_MAX = 250;
@@ -49,8 +57,8 @@ function isOpen({ days, from, to }: LimitWindow, wall: number): boolean {
   const time = timeOf(wall);
   const begin = minutesOf(from) * MINUTE_MS;
   const end = minutesOf(to) * MINUTE_MS;
-  const today = days === null || days.includes(weekdayOf(wall));
-  const yesterday = days === null || days.includes(weekdayOf(wall - DAY_MS));
+  const today = days === null || days.includes(isoWeekdayOf(wall));
+  const yesterday = days === null || days.includes(isoWeekdayOf(wall - DAY_MS));
   if (begin < end) return today && begin <= time && time < end;
   return (today && begin <= time) || (yesterday && time < end);
 }
@@ -74,50 +82,5 @@ function nextEdge({ from, to, zone }: LimitWindow, at: number): number {
   return after;
 }
 
-/** What the clock on the wall shows, as if it were that of UTC. */
-const wallOf = (zone: string, at: number): number => at + offsetOf(zone, at);
-
-const timeOf = (wall: number): number => ((wall % DAY_MS) + DAY_MS) % DAY_MS;
-
-/** 1: Monday. The first day of the epoch was a Thursday. */
-const weekdayOf = (wall: number): number => ((Math.floor(wall / DAY_MS) + 3) % 7) + 1;
-
-/** Of `08:30`. */
-function minutesOf(time: string): number {
-  const [hours, minutes] = time.split(':');
-  return Number(hours) * 60 + Number(minutes);
-}
-
-/** Making one takes a hundred times as long as using it; there are some hundred zones. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** How far the zone is ahead of UTC then. */
-function offsetOf(zone: string, at: number): number {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
-    formats.set(zone, format);
-  }
-  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
-  const seconds = (of('hour') * 60 + of('minute')) * 60 + of('second');
-  const wall = daysBefore(of('year'), of('month'), of('day')) * DAY_MS + seconds * 1000;
-  return wall - Math.floor(at / 1000) * 1000;
-}
-
-/** Days from the epoch to that date: years begin in March here, so that leap days come last. */
-function daysBefore(year: number, month: number, day: number): number {
-  const since = month > 2 ? year : year - 1;
-  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
-  const leaps = Math.floor(since / 4) - Math.floor(since / 100) + Math.floor(since / 400);
-  return since * 365 + leaps + dayOfYear - 719_468;
-}
+/** 1: Monday, 7: Sunday. */
+const isoWeekdayOf = (wall: number): number => weekdayOf(dayOf(wall)) || 7;

@@ -1,0 +1,154 @@
+/**
+ * The clock on the wall of a zone. Pure; the rules of zones are those of the runtime. A day is a number: how many
+ * have passed since 1970-01-01. A wall is what the clock shows, as milliseconds, as if it were that of UTC.
+ */
+
+export const DAY_MS = 86_400_000;
+
+/** Nothing is looked for from here on: the year 10000. */
+export const TIME_END = 253_402_300_800_000;
+
+/** What the clock on the wall shows. @param at Epoch milliseconds. */
+export const wallOf = (zone: string, at: number): number => at + offsetOf(zone, at);
+
+/** Of what the clock on the wall shows. */
+export const dayOf = (wall: number): number => Math.floor(wall / DAY_MS);
+
+/** Milliseconds since midnight, of what the clock on the wall shows. */
+export const timeOf = (wall: number): number => ((wall % DAY_MS) + DAY_MS) % DAY_MS;
+
+/** 0: Sunday. The first day of the epoch was a Thursday. */
+export const weekdayOf = (day: number): number => (((day + 4) % 7) + 7) % 7;
+
+/** Of `08:30`, in minutes. */
+export function minutesOf(time: string): number {
+  const [hours, minutes] = time.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}
+
+/** When the clock on the wall shows that first; of what it never shows, when it is past it. */
+export function instantOf(zone: string, wall: number): number {
+  const earliest = wall - Math.max(offsetOf(zone, wall - DAY_MS), offsetOf(zone, wall + DAY_MS));
+  const latest = wall - Math.min(offsetOf(zone, wall - DAY_MS), offsetOf(zone, wall + DAY_MS));
+  if (wallOf(zone, earliest) >= wall) return earliest;
+  return changeIn(zone, earliest, latest) ?? latest;
+}
+
+/** The first change of the offset after `from`, up to and with `to`; null: there is none. At most days apart. */
+export function changeIn(zone: string, from: number, to: number): number | null {
+  for (let before = from; before < to; before = Math.min(before + DAY_MS, to)) {
+    const offset = offsetOf(zone, before);
+    let after = Math.min(before + DAY_MS, to);
+    if (offsetOf(zone, after) === offset) continue;
+    let at = before;
+    while (after - at > 1) {
+      const middle = Math.floor((at + after) / 2);
+      if (offsetOf(zone, middle) === offset) at = middle;
+      else after = middle;
+    }
+    return after;
+  }
+  return null;
+}
+
+export interface CivilDate {
+  readonly year: number;
+  /** 1: January. */
+  readonly month: number;
+  readonly day: number;
+}
+
+/** The inverse of `daysBefore`: eras of 400 years that begin in March. */
+export function civilOf(day: number): CivilDate {
+  const since = day + 719_468;
+  const era = Math.floor(since / 146_097);
+  const ofEra = since - era * 146_097;
+  const leaps =
+    Math.floor(ofEra / 1_460) - Math.floor(ofEra / 36_524) + Math.floor(ofEra / 146_096);
+  const yearOfEra = Math.floor((ofEra - leaps) / 365);
+  const ofYear =
+    ofEra - (yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const fromMarch = Math.floor((5 * ofYear + 2) / 153);
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  return { year, month, day: ofYear - Math.floor((153 * fromMarch + 2) / 5) + 1 };
+}
+
+/** Days from the epoch to that date: years begin in March here, so that leap days come last. */
+export function daysBefore(year: number, month: number, day: number): number {
+  const since = month > 2 ? year : year - 1;
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
+  const leaps = Math.floor(since / 4) - Math.floor(since / 100) + Math.floor(since / 400);
+  return since * 365 + leaps + dayOfYear - 719_468;
+}
+
+/** The day on which a month begins; `month` may be 13. */
+export const monthStart = (year: number, month: number): number =>
+  month > 12 ? daysBefore(year + 1, month - 12, 1) : daysBefore(year, month, 1);
+
+/** Of `2026-10-01`. @returns Null: there is no such date. */
+export function dayOfDate(date: string): number | null {
+  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date) ?? [];
+  const number = daysBefore(Number(year), Number(month), Number(day));
+  return dateOf(number) === date ? number : null;
+}
+
+/** As `2026-10-01`. */
+export function dateOf(number: number): string {
+  const { year, month, day } = civilOf(number);
+  return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
+}
+
+const padded = (number: number, length: number): string => String(number).padStart(length, '0');
+
+/** Making one takes a hundred times as long as using it; there are some hundred zones. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Offsets at midnights of UTC, by zone and day: asking the runtime takes a thousand times as long. */
+const midnights = new Map<string, Map<number, number>>();
+const MIDNIGHT_COUNT_MAX = 4_000;
+
+/**
+ * How far the zone is ahead of UTC then. Of a day of UTC that begins and ends with one offset, no other is expected
+ * in between.
+ */
+export function offsetOf(zone: string, at: number): number {
+  if (zone === 'UTC') return 0;
+  const day = Math.floor(at / DAY_MS);
+  const offset = midnightOffset(zone, day);
+  return offset === midnightOffset(zone, day + 1) ? offset : toldOffset(zone, at);
+}
+
+function midnightOffset(zone: string, day: number): number {
+  let ofZone = midnights.get(zone);
+  if (ofZone === undefined) midnights.set(zone, (ofZone = new Map()));
+  let offset = ofZone.get(day);
+  if (offset === undefined) {
+    offset = toldOffset(zone, day * DAY_MS);
+    if (ofZone.size >= MIDNIGHT_COUNT_MAX) ofZone.clear();
+    ofZone.set(day, offset);
+  }
+  return offset;
+}
+
+function toldOffset(zone: string, at: number): number {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+    formats.set(zone, format);
+  }
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  const seconds = (of('hour') * 60 + of('minute')) * 60 + of('second');
+  const wall = daysBefore(of('year'), of('month'), of('day')) * DAY_MS + seconds * 1000;
+  return wall - Math.floor(at / 1000) * 1000;
+}
