@@ -98,7 +98,7 @@ export function jitterOf(jitterMs: number, key: string, nominal: number): number
 type Exclusion = Pick<Coming, 'reason' | 'calendar'>;
 
 /** What becomes of the times of one trigger. Remembers days that it has looked at: of one question only. */
-export class Fates {
+class Fates {
   readonly times: Times;
   lookedCount = 0;
   readonly #spec: TriggerSpec;

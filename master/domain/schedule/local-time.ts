@@ -51,7 +51,7 @@ export function changeIn(zone: string, from: number, to: number): number | null 
   return null;
 }
 
-export interface CivilDate {
+interface CivilDate {
   readonly year: number;
   /** 1: January. */
   readonly month: number;
@@ -75,7 +75,7 @@ export function civilOf(day: number): CivilDate {
 }
 
 /** Days from the epoch to that date: years begin in March here, so that leap days come last. */
-export function daysBefore(year: number, month: number, day: number): number {
+function daysBefore(year: number, month: number, day: number): number {
   const since = month > 2 ? year : year - 1;
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
   const leaps = Math.floor(since / 4) - Math.floor(since / 100) + Math.floor(since / 400);

@@ -42,7 +42,7 @@ export function bruteForce(expression: string, zone: string, from: number, to: n
 }
 
 /** What a clock of the zone shows, as if it were that of UTC. */
-export function clockOf(zone: string): (at: number) => number {
+function clockOf(zone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone: zone,
     dateStyle: 'short',
