@@ -74,8 +74,7 @@ export function comingOf(
   for (;;) {
     const nominal = runsLeft > 0 ? fates.times.next(until) : null;
     if (nominal === null) return { coming, until: null };
-    if (coming.length >= countMax || fates.lookedCount > LOOKED_DAY_COUNT_MAX)
-      return { coming, until };
+    if (coming.length >= countMax || fates.isTired) return { coming, until };
     let one = fates.of(nominal);
     if (one.at !== null) {
       // Jitter does not let one overtake another.
@@ -98,14 +97,15 @@ export function jitterOf(jitterMs: number, key: string, nominal: number): number
 type Exclusion = Pick<Coming, 'reason' | 'calendar'>;
 
 /** What becomes of the times of one trigger. Remembers days that it has looked at: of one question only. */
-class Fates {
+export class Fates {
   readonly times: Times;
-  lookedCount = 0;
   readonly #spec: TriggerSpec;
   readonly #around: Surroundings;
   readonly #days = new Map<number, Exclusion | null>();
   readonly #hasDays: boolean;
   readonly #skips: readonly number[];
+  #limit = Number.POSITIVE_INFINITY;
+  #lookedCount = 0;
 
   constructor(spec: TriggerSpec, around: Surroundings) {
     this.times = timesOf(spec, around);
@@ -115,8 +115,14 @@ class Fates {
     this.#skips = [...around.skips].sort((a, b) => a - b);
   }
 
-  /** Of that time, and with it of those that follow and of which the same becomes. */
-  of(nominal: number): Coming {
+  /** It has looked at so many days that the rest is for another question. */
+  get isTired(): boolean {
+    return this.#lookedCount > LOOKED_DAY_COUNT_MAX;
+  }
+
+  /** Of that time, and with it of those that follow, up to `limit`, and of which the same becomes. */
+  of(nominal: number, limit = Number.POSITIVE_INFINITY): Coming {
+    this.#limit = limit;
     const { skips } = this.#around;
     const one = { nominal, to: nominal, count: 1 };
     if (skips.has(nominal)) {
@@ -139,7 +145,8 @@ class Fates {
   /** The first instant from that one on at which something other than firing at once may become of a time. */
   runsUntil(nominal: number, end: number): number {
     const { blackouts } = this.#around;
-    let until = Math.min(end, this.#nextSkip(nominal) ?? end);
+    let until = Math.min(end, nominal + RUN_DAY_COUNT_MAX * DAY_MS, this.#nextSkip(nominal) ?? end);
+    this.#lookedCount += (until - nominal) / DAY_MS;
     for (const { from } of blackouts) if (from > nominal) until = Math.min(until, from);
     if (!this.#hasDays) return until;
     return Math.min(
@@ -194,7 +201,11 @@ class Fates {
 
   /** All that come before `end`, but for those that somebody has skipped: that is said of each of them. */
   #run(nominal: number, end: number, outcome: 'skipped' | 'merged', why: Exclusion): Coming {
-    const until = Math.max(nominal + 1, Math.min(end, this.#nextSkip(nominal) ?? end));
+    const until = Math.max(
+      nominal + 1,
+      Math.min(end, this.#limit + 1, this.#nextSkip(nominal) ?? end),
+    );
+    this.#lookedCount += (until - nominal) / DAY_MS;
     const to = this.times.last(nominal, until) ?? nominal;
     return { nominal, to, count: this.times.count(nominal, until), at: null, outcome, ...why };
   }
@@ -236,7 +247,7 @@ class Fates {
     if (!this.#hasDays) return null;
     let excluded = this.#days.get(day);
     if (excluded === undefined) {
-      this.lookedCount += 1;
+      this.#lookedCount += 1;
       const { onlyOn, except } = this.#spec;
       excluded =
         (onlyOn && this.#excludedBy(onlyOn, false, day)) ??

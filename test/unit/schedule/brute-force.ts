@@ -41,6 +41,8 @@ export function bruteForce(expression: string, zone: string, from: number, to: n
   return found;
 }
 
+const clocks = new Map<string, (at: number) => number>();
+
 /** What a clock of the zone shows, as if it were that of UTC. */
 function clockOf(zone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('sv-SE', {
@@ -48,7 +50,16 @@ function clockOf(zone: string): (at: number) => number {
     dateStyle: 'short',
     timeStyle: 'medium',
   });
-  return (at) => Date.parse(`${format.format(at).replace(' ', 'T')}Z`);
+  const shown = new Map<number, number>();
+  const clock =
+    clocks.get(zone) ??
+    ((at: number) => {
+      const wall = shown.get(at) ?? Date.parse(`${format.format(at).replace(' ', 'T')}Z`);
+      shown.set(at, wall);
+      return wall;
+    });
+  clocks.set(zone, clock);
+  return clock;
 }
 
 function setOf(field: string, min: number, max: number): Set<number> {

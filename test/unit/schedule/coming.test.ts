@@ -1,3 +1,4 @@
+/** What calendars, black-outs and people make of the times of a trigger; Chinese holidays against a table made by hand. */
 import { expect } from 'chai';
 import { Calendar, calendarWarnings } from '../../../master/domain/schedule/calendar.ts';
 import { type Coming, comingOf, jitterOf } from '../../../master/domain/schedule/coming.ts';

@@ -1,3 +1,4 @@
+/** Cron expressions: held against those that another library reads, and what is said of those that are refused. */
 import { expect } from 'chai';
 import { Cron } from 'croner';
 import * as fc from 'fast-check';

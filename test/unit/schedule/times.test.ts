@@ -1,3 +1,4 @@
+/** The times of a trigger, held against every minute of a clock on the wall where it is changed. */
 import { expect } from 'chai';
 import { timesOf } from '../../../master/domain/schedule/times.ts';
 import { bruteForce } from './brute-force.ts';
