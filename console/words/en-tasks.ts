@@ -97,6 +97,7 @@ export const enTasks = {
   'logs.all': 'All levels',
   'logs.text': 'With this text',
   'logs.first-error': 'First error',
+  'logs.lost': 'Lines lost at the end of an attempt: {n}.',
   'logs.left-out': 'Of a long log the newest {max} lines are shown; {n} lines were dropped.',
   'attempts.waited': 'Waited before',
   'attempts.span': 'When',

@@ -99,6 +99,7 @@ export const zhTasks: Readonly<Record<keyof typeof enTasks, string>> = {
   'logs.all': '所有级别',
   'logs.text': '包含文本',
   'logs.first-error': '第一个错误',
+  'logs.lost': '尝试末尾丢失 {n} 行。',
   'logs.left-out': '较长的日志只显示最新 {max} 行；{n} 行被丢弃。',
   'attempts.waited': '此前等待',
   'attempts.span': '时段',

@@ -26,9 +26,11 @@ interface Filter {
 interface Shown {
   readonly lines: readonly LogLine[];
   readonly dropped: number;
+  /** Of these, behind the last line. */
+  readonly lost: number;
 }
 
-const NOTHING: Shown = { lines: [], dropped: 0 };
+const NOTHING: Shown = { lines: [], dropped: 0, lost: 0 };
 const ALL: Filter = { level: '', text: '', attempt: '' };
 
 interface Props {
@@ -40,13 +42,13 @@ interface Props {
 export function Logs({ taskId, attempt }: Props) {
   const [filter, setFilter] = useState(ALL);
   const [follows, setFollows] = useState(true);
-  const { lines, dropped } = useLog(taskId, filter);
+  const { lines, dropped, lost } = useLog(taskId, filter);
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
     const { current } = list;
     if (current !== null && follows) current.scrollTop = current.scrollHeight;
   }, [lines, follows]);
-  if (lines.length === 0 && filter === ALL) return null;
+  if (lines.length + lost === 0 && filter === ALL) return null;
   const toFirstError = (first: LogLine | undefined): void => {
     setFollows(false);
     // Of a long log it may be before what is shown: then errors are all that is.
@@ -71,8 +73,8 @@ export function Logs({ taskId, attempt }: Props) {
         </>
       }
     >
-      {(dropped > 0 || lines.length === LINES_MAX) && (
-        <p class="soft">{t('logs.left-out', { n: dropped, max: LINES_MAX })}</p>
+      {(dropped > lost || lines.length === LINES_MAX) && (
+        <p class="soft">{t('logs.left-out', { n: dropped - lost, max: LINES_MAX })}</p>
       )}
       {lines.length === 0 && <p class="soft">{t('logs.none')}</p>}
       <ol
@@ -88,6 +90,7 @@ export function Logs({ taskId, attempt }: Props) {
           <Line key={idOf(line)} line={line} />
         ))}
       </ol>
+      {lost > 0 && <p class="soft">{t('logs.lost', { n: lost })}</p>}
     </Section>
   );
 }
@@ -226,10 +229,11 @@ function useLog(taskId: string, { level, text, attempt }: Filter): Shown {
   return shown;
 }
 
-function joined(before: Shown, { lines, dropped }: LogPage): Shown {
+function joined(before: Shown, { lines, dropped, lost_at_end: lost }: LogPage): Shown {
   return {
     lines: [...before.lines, ...lines].slice(-LINES_MAX),
     dropped: before.dropped + dropped,
+    lost: before.lost + lost,
   };
 }
 
