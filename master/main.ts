@@ -239,7 +239,7 @@ async function assemble(config: Config, log: ProcessLog) {
   const of = { namespaces, duties, policy, disk };
   const { alerts, parts } = alerting(shared, { ...of, resolver, secrets: notifySecrets });
   const { gateway, http } = doors(shared, { ...of, tokens, audit, alerts });
-  metrics.watch(namespaces, [namespaces, http, notifier, log]);
+  metrics.watch(namespaces, [namespaces, http, notifier, log], alerts);
   const inside = { clock, store, notifier, resolver, namespaces, tokens, duties, notifySecrets };
   return { ...inside, gateway, http, alerting: parts };
 }

@@ -63,7 +63,14 @@ Examples:
     });
 }
 
-function readyInWords({ ready }: Partial<ExecutorView>): string | null {
+/** It may be dead, or come back: nobody knows before its lease has ended. */
+function silenceInWords({ lease_until: until, last_seen_at: since }: Partial<ExecutorView>) {
+  // A master of 2.0.0 does not know the field.
+  return until ? `since ${since}; it may come back until ${until}` : null;
+}
+
+function readyInWords({ ready, lease_until: until }: Partial<ExecutorView>): string | null {
+  if (until) return `silent, its lease ends ${until}`;
   // A master of 2.0.0 does not know the field.
   if (ready?.ok === undefined) return null;
   return ready.ok ? 'yes' : `no: ${ready.reason ?? 'it does not say why'}`;
@@ -80,6 +87,7 @@ function getCommand(): Command {
     output.fields(one, [
       ['executor', one.executor_id],
       ['state', one.state],
+      ['silent', silenceInWords(one)],
       ['drained', drainInWords(one)],
       ['ready', readyInWords(one)],
       ['version', one.version],

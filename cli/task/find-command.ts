@@ -92,7 +92,7 @@ export function errorsCommand(): Command {
     .addHelpText(
       'after',
       `
-Errors that differ in numbers and ids only are one, with # in place of these.
+Errors that differ in numbers, ids, times and paths only are one, with # in place of these.
 
 Examples:
   $ soda task errors --from 2026-12-01T00:00:00Z

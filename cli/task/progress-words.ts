@@ -4,6 +4,13 @@ import type { TaskView } from '@soda-scheduler/client';
 type Progress = TaskView['progress'];
 type Part = NonNullable<NonNullable<Progress>['parts']>[number];
 
+/** What it says is of an attempt before: the newest has not said anything yet. */
+export function isOfEarlier(task: TaskView): boolean {
+  const { state, progress, started_at: since, finished_at: end } = task;
+  if (!progress || end !== null) return false;
+  return since === null ? state !== 'running' : Date.parse(progress.at) < Date.parse(since);
+}
+
 /** To a tenth: what is behind it is noise of the arithmetic. */
 export function rounded(percent: number | null): number | null {
   return percent === null ? null : Math.round(percent * 10) / 10;
@@ -16,7 +23,7 @@ function percentOf(progress: Progress): string | null {
 
 /** `43.2 %, 1.8x, about 4 min left`; `hasBar`: the percentage stands beside it. Null: nothing is known. */
 export function progressInWords(task: TaskView, now: number, hasBar = false): string | null {
-  const { progress } = task;
+  const progress = isOfEarlier(task) ? null : task.progress;
   const parts = progress?.parts;
   const isOver = task.finished_at !== null;
   const words = [

@@ -2,7 +2,7 @@
 import type { TaskView } from '@soda-scheduler/client';
 import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import { plain } from '../output.ts';
-import { shownParts } from './progress-words.ts';
+import { isOfEarlier, shownParts } from './progress-words.ts';
 
 const PART_COUNT_MAX = 12;
 /** Of the terminal: the bar of all of it, what was typed, and what comes after. */
@@ -24,7 +24,9 @@ export class TaskBars {
   #parts: SingleBar[] = [];
 
   /** `words`: beside the bar of all of it. */
-  show({ state, progress }: TaskView, words: string): void {
+  show(task: TaskView, words: string): void {
+    const { state } = task;
+    const progress = isOfEarlier(task) ? null : task.progress;
     const percent = state === 'succeeded' ? 100 : (progress?.percent ?? 0);
     this.#whole.update(percent, { words });
     const rows = Math.max(1, (process.stdout.rows ?? 24) - OTHER_LINES);

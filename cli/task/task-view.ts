@@ -2,16 +2,16 @@
 import { type AttemptView, exactJson, type TaskView } from '@soda-scheduler/client';
 import { priorityNames } from '@soda-scheduler/protocol';
 import type { Output } from '../output.ts';
-import { partLine, progressInWords } from './progress-words.ts';
+import { isOfEarlier, partLine, progressInWords, rounded } from './progress-words.ts';
 
 export function showTask(output: Output, task: TaskView): void {
-  const { notification, progress, error, timeline } = task;
+  const { notification, progress, timeline } = task;
   output.fields(task, [
     ['task', task.task_id],
     ['type', task.type],
     ['state', task.state],
     ['why', whyOf(task)],
-    ['error', error?.message ?? null],
+    [task.finished_at === null ? 'last error' : 'error', errorInWords(task)],
     ['user', Object.values(task.user).join(' / ')],
     ['submitted', task.submitted_at],
     ['priority', priorityIn(task)],
@@ -25,7 +25,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['cancel asked', task.suspended ? null : task.cancel_requested_at],
     ['executor', task.executor_id],
     ['attempt', task.attempt],
-    ['progress', progressInWords(task, Date.now())],
+    ['progress', progressInWords(task, Date.now()) ?? earlierProgress(task)],
     ['labels', task.labels.join(' ')],
     ['requires', task.requires.join(' ')],
     ['params', exactJson(task, 'params')],
@@ -36,11 +36,24 @@ export function showTask(output: Output, task: TaskView): void {
     ['callback error', notification?.last_error ?? null],
   ]);
   if (output.json) return;
-  for (const part of progress?.parts ?? []) output.say(null, `  ${partLine(part)}`);
+  const parts = isOfEarlier(task) ? [] : (progress?.parts ?? []);
+  for (const part of parts) output.say(null, `  ${partLine(part)}`);
   for (const attempt of timeline) output.say(null, `  ${attemptLine(attempt)}`);
   const large = timeline.findLast(({ error: reason }) => reason?.details_bytes !== undefined);
   if (hasWaited(task)) output.hint(`What would start it: soda task why ${task.task_id}`);
   if (large) output.hint(`Details: soda task get ${task.task_id} --attempt ${large.attempt}`);
+}
+
+/** Of a task that goes on it is that of an attempt before. */
+function errorInWords({ error, finished_at: end, timeline }: TaskView): string | null {
+  if (error === null) return null;
+  const of = end === null && timeline.findLast((one) => one.error?.message === error.message);
+  return of ? `attempt ${of.attempt}: ${error.message}` : error.message;
+}
+
+function earlierProgress(task: TaskView): string | null {
+  const percent = rounded(task.progress?.percent ?? null);
+  return isOfEarlier(task) && percent !== null ? `${percent} %, by the attempt before` : null;
 }
 
 const LONG_WAIT_MS = 10_000;

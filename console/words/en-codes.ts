@@ -93,7 +93,7 @@ export const enCodes = {
   'event.task.events_dropped': 'Events left out',
   'event.task.deleted': 'Deleted',
   'event.task.redelivered': 'Callback asked for again',
-  'executor-state.connecting': 'Connecting',
+  'executor-state.connecting': 'Silent',
   'executor-state.idle': 'Idle',
   'executor-state.offered': 'Offered',
   'executor-state.busy': 'Busy',

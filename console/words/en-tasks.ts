@@ -53,6 +53,7 @@ export const enTasks = {
   'task.ending': 'Told to end',
   'task.due': 'due',
   'task.error': 'Error',
+  'task.error-of': 'Error of attempt {n}',
   'task.params': 'Params',
   'task.result': 'Result',
   'task.progress': 'Progress',

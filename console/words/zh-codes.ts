@@ -95,7 +95,7 @@ export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'event.task.events_dropped': '事件被省略',
   'event.task.deleted': '已删除',
   'event.task.redelivered': '要求重新回调',
-  'executor-state.connecting': '连接中',
+  'executor-state.connecting': '失联',
   'executor-state.idle': '空闲',
   'executor-state.offered': '派发中',
   'executor-state.busy': '忙',

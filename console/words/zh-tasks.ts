@@ -55,6 +55,7 @@ export const zhTasks: Readonly<Record<keyof typeof enTasks, string>> = {
   'task.ending': '已要求结束',
   'task.due': '到期',
   'task.error': '错误',
+  'task.error-of': '第 {n} 次尝试的错误',
   'task.params': '参数',
   'task.result': '结果',
   'task.progress': '进度',

@@ -109,6 +109,12 @@ export const executorView = z.object({
   version: z.string().nullable().describe('Of its program, by its own word; null: it has none.'),
   connected_at: z.string().nullable(),
   last_seen_at: z.string().nullable(),
+  lease_until: z
+    .string()
+    .nullable()
+    .describe(
+      'Of one that is silent: until then it may come back, and keeps what it has. Null: it is connected, or gone.',
+    ),
   loop_lag_ms: z.number().nullable(),
   rss_bytes: z.number().nullable(),
   cpu_percent: z

@@ -104,7 +104,7 @@ export const errorList = z.object({
   errors: z
     .array(
       z.object({
-        error: z.string().describe('The message, with # for numbers and ids.'),
+        error: z.string().describe('The message, with # for numbers, ids, times and paths.'),
         count: z.int(),
         sample: z.array(z.string()).describe('Ids of the newest of these tasks.'),
       }),

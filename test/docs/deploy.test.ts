@@ -29,7 +29,7 @@ const variables = dashboard.templating.list.map(({ query }) => query);
 async function scraped(): Promise<string> {
   const metrics = createMetrics('1');
   const handle = new StandInHandle();
-  metrics.watch(new StandInNamespaces(handle), [handle]);
+  metrics.watch(new StandInNamespaces(handle), [handle], { raisedNow: [] });
   const task = sampleTask({ state: 'succeeded', startedAt: 1, finishedAt: 2 });
   const { observe } = metrics.of('default');
   observe({ event: 'task_accepted', task });

@@ -128,6 +128,11 @@ export class GateBench {
     return this.send({ type: 'attemptAccepted', ...this.#about(executorId) });
   }
 
+  progress(executorId: string, percent: number | null): Promise<void> {
+    const report = { percent, state: undefined, checkpoint: undefined, detail: undefined };
+    return this.send({ type: 'progressReported', ...report, ...this.#about(executorId) });
+  }
+
   reject(executorId: string): Promise<void> {
     const refusal = { code: 409, message: 'not now' };
     return this.send({ type: 'attemptRejected', ...refusal, ...this.#about(executorId) });

@@ -104,7 +104,7 @@ export class HttpFace {
   ) {
     const metrics = createMetrics('2.0.0-test');
     const { namespaces } = this;
-    metrics.watch(namespaces, [namespaces]);
+    metrics.watch(namespaces, [namespaces], { raisedNow: [] });
     const policy = new AddressPolicy(['127.0.0.0/8']);
     this.http = createHttpServer({
       namespaces,

@@ -159,7 +159,13 @@ describe('metrics', () => {
     const metrics = createMetrics('1');
     const handle = new StandInHandle();
     const other = { fills: () => [{ bound: 'task_count', used: 6, limit: 100 }] };
-    metrics.watch(new StandInNamespaces(handle), [other, handle]);
+    metrics.watch(new StandInNamespaces(handle), [other, handle], {
+      raisedNow: [
+        { kind: 'disk', severity: 'critical' },
+        { kind: 'backlog', severity: 'warning' },
+        { kind: 'backlog', severity: 'warning' },
+      ],
+    });
     handle.keep(aTask());
     expect((await metrics.render()).text).to.match(
       /^scheduler_cache_entries\{namespace="default"\} 1$/m,
@@ -171,6 +177,9 @@ describe('metrics', () => {
       .and.to.include('scheduler_bound_limit{bound="task_count"} 10\n');
     const { text } = await metrics.render();
     expect(text).to.match(/^scheduler_is_leader 0$/m);
+    expect(text)
+      .to.include('scheduler_alerts_raised{kind="backlog",severity="warning"} 2\n')
+      .and.to.include('scheduler_alerts_raised{kind="disk",severity="critical"} 1\n');
     expect(text).to.include('scheduler_executors{namespace="default",state="idle"} 0');
   });
 });

@@ -70,6 +70,7 @@ function Whole({ of: view }: { readonly of: ExecutorView }) {
           [t('executor.sdk'), view.sdk],
           [t('executor.since'), view.connected_at && <TimeInFull at={view.connected_at} />],
           [t('executor.seen'), view.last_seen_at && <TimeInFull at={view.last_seen_at} />],
+          [t('executor.lease'), view.lease_until && <TimeInFull at={view.lease_until} />],
           [t('executor.lag'), view.loop_lag_ms !== null && `${view.loop_lag_ms} ms`],
           [t('executor.cpu'), view.cpu_percent !== null && `${view.cpu_percent} %`],
           [t('executor.memory'), view.rss_bytes && sizeOf(view.rss_bytes)],

@@ -65,7 +65,7 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
     <>
       <Now task={task} progress={progress} />
       {task.error !== null && (
-        <Section title={t('task.error')}>
+        <Section title={errorTitle(task)}>
           <p class="error whole">
             {task.error.name === undefined ? '' : `${task.error.name}: `}
             {task.error.message}
@@ -94,6 +94,20 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
       <TaskEvents events={events ?? []} />
     </>
   );
+}
+
+/** While it goes on its error is that of an attempt before. */
+function errorTitle(task: TaskView): string {
+  const attempt = task.timeline.findLast(({ error }) => error !== null)?.attempt;
+  return isEnded(task) || attempt === undefined
+    ? t('task.error')
+    : t('task.error-of', { n: attempt });
+}
+
+/** What its newest attempt has said, or one that was suspended; not what is left of one that has ended. */
+function hasProgress({ state, progress, started_at: since }: TaskView): boolean {
+  if (state === 'suspended') return true;
+  return progress !== null && since !== null && progress.at >= since;
 }
 
 /** How far it is. */
@@ -127,7 +141,9 @@ function Now({ task, progress }: { readonly task: TaskView; readonly progress: s
           <span class="warn">{t('task.ending')}</span>
         )}
       </p>
-      {task.progress !== null && !isEnded(task) && <Progress of={task.progress} />}
+      {task.progress !== null && !isEnded(task) && hasProgress(task) && (
+        <Progress of={task.progress} />
+      )}
       {progress !== 'null' && !isEnded(task) && <Json text={progress} label={t('task.progress')} />}
     </>
   );

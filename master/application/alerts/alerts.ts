@@ -163,6 +163,11 @@ export class Alerts implements Part {
     return this.#options.sender.refusalOf(receiver);
   }
 
+  /** What lasts now, as this master knows it. */
+  get raisedNow(): readonly Alert[] {
+    return this.#book.raised;
+  }
+
   /** The newest first, up to `limit` that were raised before that. @throws {Unavailable} */
   raised(
     before: Parameters<AlertStore['listCleared']>[0] = null,

@@ -137,7 +137,8 @@ function whyWithExecutor(state: State, task: Task, now: number): Why {
   }
   const since = startedAt ?? now;
   const { progressAt: at, progressPercent: percent } = task;
-  const progress = at === null ? null : { percent, at };
+  // What is known from an attempt before stays until this one says something.
+  const progress = at === null || at < since ? null : { percent, at };
   const holder = holderOf(state, task);
   const until =
     holder === undefined || holder.connected ? null : holder.lastSeenAt + holder.leaseMs;
@@ -167,7 +168,7 @@ const ENDINGS: Record<CancelReason, string> = {
 function progressInWords(progress: Facts['progress'], now: number): string {
   if (!progress) return ', and has not said how far it is';
   const { percent, at } = progress;
-  const howFar = percent === null ? 'last progress' : `${percent} %`;
+  const howFar = percent === null ? 'last progress' : `${Math.round(percent * 10) / 10} %`;
   return `, ${howFar} ${inWords(now - at)} ago`;
 }
 

@@ -44,18 +44,28 @@ function linesOf(told: ToldAlert): string {
   const { message, change, raisedAt, seenAt, clearedAt, count, id, fields } = alert;
   const head = headOf(told);
   if (event === 'test') return `${head}\n${message}`;
-  const since = `Since ${new Date(raisedAt).toISOString()}`;
-  const until = clearedAt === null ? seenAt : clearedAt;
-  const lasting = until - raisedAt >= 60_000 ? `, for ${inWords(until - raisedAt)}` : '';
+  const raised = new Date(raisedAt).toISOString();
   const said = count > 1 ? `, said ${count} times` : '';
-  const end = event === 'cleared' ? '. It is over' : '';
+  const known = fields === null ? [] : [fields];
+  if (clearedAt !== null) {
+    const over = `It is over since ${new Date(clearedAt).toISOString()}${lastingInWords(raisedAt, clearedAt, 'after')}.`;
+    // What was found is said as it was then, which it is no more.
+    return [head, over, `It was: ${message}`, ...known, `Raised ${raised}${said}. (${id})`].join(
+      '\n',
+    );
+  }
   return [
     head,
     message,
-    ...(change === null || event === 'cleared' ? [] : [`To mend it: ${change}`]),
-    ...(fields === null ? [] : [fields]),
-    `${since}${lasting}${said}${end}. (${id})`,
+    ...(change === null ? [] : [`To mend it: ${change}`]),
+    ...known,
+    `Since ${raised}${lastingInWords(raisedAt, seenAt, 'for')}${said}. (${id})`,
   ].join('\n');
+}
+
+/** `, for 6 min`; nothing of less than a minute. */
+function lastingInWords(from: number, to: number, word: 'for' | 'after'): string {
+  return to - from >= 60_000 ? `, ${word} ${inWords(to - from)}` : '';
 }
 
 /** To the minute. */

@@ -4,6 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Fill } from '../../domain/bounds.ts';
 import { type Executor, stateOf } from '../../domain/model/executor.ts';
 import { type Backlog, NO_BACKLOG } from '../../domain/views/backlog.ts';
+import type { Alert } from '../../domain/alerts/alert.ts';
 import type { Labels } from './labels.ts';
 
 const executorStates = ['connecting', 'idle', 'offered', 'busy', 'draining'] as const;
@@ -27,6 +28,11 @@ export interface Bounded {
   fills(): readonly Fill[];
 }
 
+/** What is alerted of now, in all namespaces. */
+export interface Raised {
+  readonly raisedNow: readonly Pick<Alert, 'kind' | 'severity'>[];
+}
+
 /** What reads all metrics at once, as they are then. */
 export type Scrape = <T>(read: () => Promise<T>) => Promise<T>;
 
@@ -36,12 +42,16 @@ export function watchGauges(
   labels: Labels,
   scraped: Scraped,
   bounded: readonly Bounded[],
+  alerts: Raised,
 ): Scrape {
   const gauge = gaugesIn(registry);
   // Each costs a look at every lane: one for all gauges of a scrape, and none is kept after it.
   let backlogs = new Map<ScrapedNamespace, Backlog>();
   watchNamespaces(gauge, labels, scraped, (master) => backlogs.get(master) ?? NO_BACKLOG);
   watchProcess(gauge, scraped, bounded);
+  gauge('alerts_raised', 'Alerts that last, silenced ones too.', ['kind', 'severity'], (raised) => {
+    for (const { kind, severity } of alerts.raisedNow) raised.inc({ kind, severity });
+  });
   return async (read) => {
     const found = new Map<ScrapedNamespace, Backlog>();
     for (const { master } of scraped.leaders) {

@@ -257,6 +257,10 @@ describe('soda', function () {
       };
       api.executors = [{ ...executor, task_id: 'a', host: 'h', last_seen_at: null } as never];
       expect((await run(['executor', 'list'])).out).to.equal('e1\tbusy\thello\t\ta\th\t\t\t\t\n');
+      const until = '2026-11-20T12:00:31.000Z';
+      api.executors = api.executors.map((one) => ({ ...one, lease_until: until }));
+      const silent = (await run(['executor', 'list'])).out.split('\t');
+      expect(silent[8]).to.equal(`silent, its lease ends ${until}`);
       let asked = 0;
       api.intercept = ({ path: asksFor }) => {
         if (asksFor === '/executors' && ++asked === 2)

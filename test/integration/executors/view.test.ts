@@ -68,11 +68,22 @@ describe('executors as they are shown', () => {
         version: '1.4',
         connected_at: '2026-11-20T12:00:00.000Z',
         last_seen_at: '2026-11-20T12:00:01.000Z',
+        lease_until: null,
         loop_lag_ms: 1.5,
         rss_bytes: 1000,
         cpu_percent: 42,
       },
     ]);
+  });
+
+  it('until when one that is silent may come back', async () => {
+    const lastSeenAt = Date.parse('2026-11-20T12:00:01.000Z');
+    face.master.fleet.push({ ...sampleExecutor, connected: false, lastSeenAt, leaseMs: 30_000 });
+    const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
+    expect(executors[0]).to.deep.include({
+      ...{ state: 'connecting', connected: false, ready: null },
+      lease_until: '2026-11-20T12:00:31.000Z',
+    });
   });
 
   it('also of those that are drained and gone', async () => {

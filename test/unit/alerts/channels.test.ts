@@ -42,6 +42,25 @@ describe('the channels of alerts', () => {
     expect(bodyOf('dingtalk').at).to.deep.equal({ isAtAll: false, atMobiles: [], atUserIds: [] });
   });
 
+  it('tell of what is over as of something past', () => {
+    const [told] = message.told;
+    if (told === undefined) throw new Error('there is one');
+    const times = { raisedAt: 0, seenAt: 60_000, clearedAt: 120_000 };
+    const alert = { ...told.alert, ...times, message: 'Nobody takes tasks.', change: 'Start one.' };
+    const text = channels.slack(
+      { ...message, told: [{ event: 'cleared', alert }] },
+      { ...receiver, channel: 'slack' },
+      new URL(receiver.url),
+      0,
+    ).body as { readonly text: string };
+    expect(text.text.split('\n')).to.deep.equal([
+      '[over] message: s',
+      'It is over since 1970-01-01T00:02:00.000Z, after 2 min.',
+      'It was: Nobody takes tasks.',
+      'Raised 1970-01-01T00:00:00.000Z. (al-1)',
+    ]);
+  });
+
   it('fill a template up to 256 KiB, and no further', () => {
     const [told] = message.told;
     const alert = told && { ...told.alert, message: 'é'.repeat(1_000) };

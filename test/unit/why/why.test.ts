@@ -85,6 +85,23 @@ describe('why a task is where it is', () => {
     );
   });
 
+  it('running: how far this attempt is, not the one before', async () => {
+    await bench.connect('x');
+    await bench.submit({ id: 'asked', retry: { maxAttempts: 0, interval: -1 } });
+    await bench.accept('x');
+    await bench.progress('x', 10.100679999999999);
+    expect((await bench.wholeWhy('asked')).message).to.match(/\(attempt 1\), 10\.1 % 0 s ago\.$/);
+    await bench.end('x', { outcome: 'failed' });
+    await bench.pass(2_000);
+    await bench.accept('x');
+    await bench.pass(2_000);
+    const { message, facts } = await bench.wholeWhy('asked');
+    expect(message).to.equal(
+      'It has run on executor x for 2 s (attempt 2), and has not said how far it is.',
+    );
+    expect(facts.progress).to.equal(null);
+  });
+
   it('ended: how and why', async () => {
     await bench.connect('x');
     await bench.submit({ id: 'asked', retry: { maxAttempts: 1, interval: 1 } });
