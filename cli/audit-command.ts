@@ -4,7 +4,7 @@ import { HTTP_LIMITS } from '@soda-scheduler/protocol';
 import type { Command } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from './connection.ts';
 import { instantOf, TIME } from './instant.ts';
-import { number } from './options.ts';
+import { count } from './options.ts';
 import { upTo } from './task/task-search.ts';
 
 interface AuditOptions extends ConnectionOptions {
@@ -23,7 +23,7 @@ export function auditCommand(): Command {
     .option('--actor <token>', 'by this token, by its name')
     .option('--action <action>', 'of this kind: type.pause, or type for all that begin so')
     .option('--target <name>', 'of this task, type, executor or whatever it is')
-    .option('--limit <count>', 'so many at most (default: all)', number)
+    .option('--limit <count>', 'so many at most (default: all)', count)
     .addHelpText(
       'after',
       `

@@ -50,8 +50,7 @@ The same as "soda master", but callbacks may go to this machine and the log goes
 are kept in the data directory: stop it and start it again, and they go on.`,
     )
     .action(async (flags: Flags) => {
-      const allow = flags['notifyAllow'] ?? process.env['SODA_NOTIFY_ALLOW'] ?? DEV_NOTIFY_ALLOW;
-      const config = await configOf({ ...flags, notifyAllow: allow });
+      const config = await configOf(flags, { SODA_NOTIFY_ALLOW: DEV_NOTIFY_ALLOW, ...process.env });
       const output = new Output(flags['json'] === true);
       await runUntilStopped(
         config,
@@ -87,9 +86,9 @@ export async function addSettings(command: Command): Promise<void> {
   }
 }
 
-async function configOf(flags: Flags): Promise<Config> {
+async function configOf(flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Config> {
   const { loadConfig } = await loadMaster();
-  const outcome = loadConfig({ env: process.env, flags });
+  const outcome = loadConfig({ env, flags });
   if ('config' in outcome) {
     for (const warning of outcome.warnings) process.stderr.write(`soda: warning: ${warning}\n`);
     return outcome.config;

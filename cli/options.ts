@@ -27,6 +27,13 @@ export function once(option: Option): Option {
   });
 }
 
+/** Of things: none is no answer to how many. */
+export function count(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError('Expected a whole number from 1 on.');
+}
+
 export function number(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || Number.isNaN(value))

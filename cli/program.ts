@@ -1,5 +1,6 @@
 /** The `soda` command with all its subcommands. Building it runs nothing and asks nobody. */
 import { readFileSync } from 'node:fs';
+import { didYouMean } from '@soda-scheduler/protocol';
 import { Command } from 'commander';
 import { alertCommand } from './alert/alert-command.ts';
 import { auditCommand } from './audit-command.ts';
@@ -86,10 +87,46 @@ export function program(): Command {
     inherit(command, soda);
     soda.addCommand(command);
   }
+  suggestOn(soda);
   return soda;
+}
+
+/** What others call what is here. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  add: ['submit', 'set', 'create'],
+  create: ['submit', 'set'],
+  describe: ['get'],
+  info: ['get', 'whoami'],
+  kill: ['cancel', 'remove'],
+  log: ['logs'],
+  ls: ['list'],
+  ps: ['list'],
+  remove: ['delete', 'revoke'],
+  rm: ['delete', 'remove', 'revoke'],
+  run: ['submit'],
+  show: ['get', 'list'],
+  start: ['master', 'resume', 'submit'],
+  status: ['get', 'health'],
+  stop: ['cancel', 'pause'],
+  tail: ['logs'],
+  update: ['change', 'set'],
+};
+
+/** Of what is spelled nearly so, or goes by another name elsewhere. */
+function suggestOn(command: Command): void {
+  if (command.commands.length === 0) return;
+  command.on('command:*', ([unknown = '']: string[]) => {
+    const names = command.commands.map((one) => one.name());
+    const meant = (OTHER_NAMES[unknown] ?? []).find((name) => names.includes(name));
+    const hint = meant === undefined ? didYouMean(unknown, names) : `; did you mean ${meant}?`;
+    command.error(`error: unknown command '${unknown}'${hint}`, {
+      code: 'commander.unknownCommand',
+    });
+  });
 }
 
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent).helpCommand(false);
+  suggestOn(command);
   for (const child of command.commands) inherit(child, command);
 }

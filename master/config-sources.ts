@@ -56,6 +56,14 @@ export function rawValue(
   return direct ?? field.default;
 }
 
+/** What it was said by, for whoever has to say it otherwise. */
+export function asGiven(
+  { env, flag, flagKey }: ConfigField,
+  flags: ConfigSources['flags'],
+): string {
+  return flags[flagKey] === undefined ? env : flag;
+}
+
 function readSecret(
   source: string,
   file: string,

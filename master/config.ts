@@ -12,6 +12,7 @@ import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
 import { readDatabaseUrl } from './infrastructure/sql/database-url.ts';
 import {
+  asGiven,
   type ConfigField,
   type ConfigSources,
   rawValue,
@@ -161,7 +162,9 @@ const configSchema = z.object({
     )
     .register(fieldMeta, { env: 'SODA_RETENTION_DAYS', value: 'days', default: '7' }),
   retentionShortDays: wholeNumber(2, 3650)
-    .describe('The same where it is `short`. Not more than `SODA_RETENTION_DAYS`.')
+    .describe(
+      'The same where it is `short`. At least two, and not more than `SODA_RETENTION_DAYS`.',
+    )
     .register(fieldMeta, { env: 'SODA_RETENTION_SHORT_DAYS', value: 'days', default: '2' }),
   retentionLongDays: wholeNumber(2, 3650)
     .nullable()
@@ -314,10 +317,10 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
   const parsed = configSchema.safeParse(raw);
   for (const issue of parsed.error?.issues ?? []) {
     const field = configFields.find(({ name }) => name === issue.path[0]);
-    problems.push(`${field?.env}: ${issue.message}`);
+    if (field !== undefined) problems.push(`${asGiven(field, flags)}: ${issue.message}`);
   }
   if (parsed.success)
-    problems.push(...retentionProblems(parsed.data), ...mailProblems(parsed.data));
+    problems.push(...retentionProblems(parsed.data, flags), ...mailProblems(parsed.data));
   if (!parsed.success || problems.length > 0) return { problems };
   const { data } = parsed;
   return {
@@ -335,16 +338,19 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
 }
 
 /** What is to be kept for longer is not kept for less. */
-function retentionProblems({
-  retentionShortDays: short,
-  retentionDays: normal,
-  retentionLongDays: long,
-}: Parsed): string[] {
-  const than = `SODA_RETENTION_DAYS, which is ${normal}`;
+function retentionProblems(
+  { retentionShortDays: short, retentionDays: normal, retentionLongDays: long }: Parsed,
+  flags: ConfigSources['flags'],
+): string[] {
+  const nameOf = (wanted: string) => {
+    const field = configFields.find(({ name }) => name === wanted);
+    return field === undefined ? wanted : asGiven(field, flags);
+  };
+  const than = `${nameOf('retentionDays')}, which is ${normal}`;
   return [
-    ...(short > normal ? [`SODA_RETENTION_SHORT_DAYS: expected at most ${than}`] : []),
+    ...(short > normal ? [`${nameOf('retentionShortDays')}: expected at most ${than}`] : []),
     ...(long !== null && long < normal
-      ? [`SODA_RETENTION_LONG_DAYS: expected at least ${than}`]
+      ? [`${nameOf('retentionLongDays')}: expected at least ${than}`]
       : []),
   ];
 }

@@ -2,7 +2,7 @@
 import type { OperationView, SodaClient } from '@soda-scheduler/client';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
-import { number } from '../options.ts';
+import { count } from '../options.ts';
 import { upTo } from '../task/task-search.ts';
 import { countsInWords } from './follow.ts';
 
@@ -29,7 +29,7 @@ const id = () => new Argument('<id>', 'the operation');
 function listCommand(): Command {
   return remoteCommand('list', 'List operations, newest first; kept for a week once they are over.')
     .addOption(new Option('--state <state>', 'in this state only').choices(states))
-    .option('--limit <count>', 'how many at most (default: all of them)', number)
+    .option('--limit <count>', 'how many at most (default: all of them)', count)
     .addHelpText('after', '\nInto a pipe: the columns of the table, with tabs between.')
     .action(async (options: ListOptions) => {
       const { client, output } = connect(options);

@@ -4,7 +4,7 @@ import { taskStates } from '@soda-scheduler/protocol';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
-import { number } from '../options.ts';
+import { count } from '../options.ts';
 import type { Cell } from '../output.ts';
 import { upTo } from '../task/task-search.ts';
 import { drainCommand } from './drain-command.ts';
@@ -125,7 +125,7 @@ function withSource(
 function tasksCommand(): Command {
   return oneCommand('tasks', 'List the tasks whose newest attempt an executor has, or had.')
     .addOption(new Option('--state <state>', 'in this state only').choices(taskStates))
-    .option('--limit <count>', 'how many at most (default: all that are found)', number)
+    .option('--limit <count>', 'how many at most (default: all that are found)', count)
     .addHelpText(
       'after',
       `

@@ -6,7 +6,7 @@ import { Command, Option } from 'commander';
 import { interruptible, sayAside } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { instantOf, TIME } from '../instant.ts';
-import { number, once } from '../options.ts';
+import { count, once } from '../options.ts';
 import { Output } from '../output.ts';
 import { type Archived, linesOf, matcherOf, type Wanted } from './archive-lines.ts';
 
@@ -38,7 +38,7 @@ export function searchCommand(): Command {
     )
     .addOption(once(new Option('--from <time>', `ended then or later, ${TIME}`)))
     .addOption(once(new Option('--to <time>', 'ended before')))
-    .option('--limit <count>', 'how many at most (default: all; of a table 1,000)', number)
+    .option('--limit <count>', 'how many at most (default: all; of a table 1,000)', count)
     .option('--json', 'print JSON, one value a line')
     .addHelpText(
       'after',

@@ -2,7 +2,7 @@
 import type { LoadPoint } from '@soda-scheduler/client';
 import { Command } from 'commander';
 import { connect, remoteCommand } from '../connection.ts';
-import { INSTANT, instantOf } from '../instant.ts';
+import { instantOf, TIME } from '../instant.ts';
 import { Output } from '../output.ts';
 import { column, type FormatOptions, print, withFormat } from './columns.ts';
 
@@ -46,7 +46,7 @@ export function loadCommand(): Command {
   return withFormat(
     remoteCommand('load', 'Tell how many tasks came, waited, ran and ended, point by point.')
       .option('--type <type>', 'of tasks of this type (default: of all)')
-      .option('--from <time>', `from when on, ${INSTANT} (default: 24 hours before the end)`)
+      .option('--from <time>', `from when on, ${TIME} (default: 24 hours before the end)`)
       .option('--to <time>', 'until when (default: now)'),
   )
     .addHelpText(

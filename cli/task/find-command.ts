@@ -4,7 +4,7 @@ import { taskStates } from '@soda-scheduler/protocol';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { instantOf, TIME } from '../instant.ts';
-import { number, once } from '../options.ts';
+import { count, once } from '../options.ts';
 import { savedQuery } from '../view-command.ts';
 import { rounded } from './progress-words.ts';
 import { queryOf, search, type SearchOptions, searchOptions, sortOption } from './task-search.ts';
@@ -19,7 +19,7 @@ export function listCommand(): Command {
     .addOption(
       once(new Option('--view <name>', 'what a saved view looks for, and what is given here')),
     )
-    .option('--limit <count>', 'how many at most', number, 50)
+    .option('--limit <count>', 'how many at most', count, 50)
     .addHelpText(
       'after',
       `
@@ -88,7 +88,7 @@ export function errorsCommand(): Command {
     .addOption(once(new Option('--group <group>', 'of this group only')))
     .addOption(once(new Option('--from <time>', `failed then or later, ${TIME}`)))
     .addOption(once(new Option('--to <time>', 'failed before')))
-    .option('--limit <count>', 'failed tasks to look at, about, the newest', number, LOOK_COUNT)
+    .option('--limit <count>', 'failed tasks to look at, about, the newest', count, LOOK_COUNT)
     .addHelpText(
       'after',
       `

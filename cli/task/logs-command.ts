@@ -12,8 +12,8 @@ import {
   tellAbsence,
 } from '../connection.ts';
 import { Failure } from '../exit-code.ts';
-import { INSTANT, instantOf } from '../instant.ts';
-import { number } from '../options.ts';
+import { instantOf, TIME } from '../instant.ts';
+import { count } from '../options.ts';
 import type { Output } from '../output.ts';
 import { upTo } from './task-search.ts';
 
@@ -38,7 +38,7 @@ export function logsCommand(): Command {
   return filtered(remoteCommand('logs', 'Show the log of a task; with --follow as it comes.'))
     .addArgument(new Argument('<id>', 'the id of the task'))
     .option('-f, --follow', 'go on with what comes, until the task has ended')
-    .option('--attempt <number>', 'of this attempt (default: the newest that has a log)', number)
+    .option('--attempt <number>', 'of this attempt (default: the newest that has a log)', count)
     .option('--first-error', 'only the first line of level error')
     .addHelpText(
       'after',
@@ -86,9 +86,9 @@ export function searchLogsCommand(): Command {
   )
     .option('--executor <id>', 'of the newest attempts that this executor has, or had')
     .option('--type <type>', 'of tasks of this type')
-    .option('--from <time>', `said then or later, ${INSTANT}`)
+    .option('--from <time>', `said then or later, ${TIME}`)
     .option('--to <time>', 'said before')
-    .option('--limit <count>', 'so many lines at most', number)
+    .option('--limit <count>', 'so many lines at most', count)
     .addHelpText(
       'after',
       `

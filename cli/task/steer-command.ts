@@ -4,7 +4,7 @@ import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { eachTask, Report, steerNamed } from './each-task.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
-import { number } from '../options.ts';
+import { count } from '../options.ts';
 import type { Output } from '../output.ts';
 import { queryOf, search, type SearchOptions, searchOptions } from './task-search.ts';
 
@@ -138,7 +138,7 @@ export function redeliverCommand(): Command {
     'Send the callbacks of ended tasks again.',
   ).addArgument(new Argument('[id...]', 'the ids of the tasks'));
   return searchOptions(command)
-    .option('--limit <count>', 'how many at most (default: all that are found)', number)
+    .option('--limit <count>', 'how many at most (default: all that are found)', count)
     .option('--yes', 'do it: without, a search only tells what it would send again')
     .addHelpText(
       'after',

@@ -1,7 +1,7 @@
 /** `soda task`: submit, look at, follow and steer tasks. */
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
-import { number } from '../options.ts';
+import { count } from '../options.ts';
 import { taskEventsCommand } from './events-command.ts';
 import { changeCommand, copyCommand } from './change-command.ts';
 import { countCommand, errorsCommand, listCommand } from './find-command.ts';
@@ -82,7 +82,7 @@ Examples:
 
 function getCommand(): Command {
   return oneTaskCommand('get', 'Show a task: state, progress, attempts, result, callback.')
-    .option('--attempt <number>', 'this attempt only, with all the details of its error', number)
+    .option('--attempt <number>', 'this attempt only, with all the details of its error', count)
     .action(async (id: string, options: ConnectionOptions & { attempt?: number }) => {
       const { client, output } = connect(options);
       const { attempt } = options;

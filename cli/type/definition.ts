@@ -24,7 +24,7 @@ export function definitionOf(view: TypeView): TypeDefinition {
 /** What is in a file, or comes from stdin for `-`: YAML or JSON, one document or several, or a list. */
 export async function readDefinitions(source: string): Promise<NamedDefinition[]> {
   const fail = (why: string) => new Failure(`${source}: ${why}`, ExitCode.usage);
-  const written = await textOf(source === '-' ? source : `@${source}`, source);
+  const written = await textOf(source === '-' ? source : `@${source}`, '--file');
   const { parseAllDocuments } = await import('yaml');
   const documents = parseAllDocuments(written);
   const found: unknown[] = [];

@@ -32,13 +32,23 @@ export function inWords(issue: z.core.$ZodRawIssue): string | undefined {
         ? `expected ${String(issue.values[0])}`
         : `expected one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_format':
-      return 'pattern' in issue ? `expected text that fits ${issue.pattern}` : undefined;
+      return 'pattern' in issue ? `expected ${fitting(issue.pattern)}` : undefined;
     case 'unrecognized_keys':
       // `unknownField` takes it apart: the issue that comes out of zod has lost its schema.
       return knownIn(issue.inst).join(' ');
     default:
       return undefined;
   }
+}
+
+/** Of names: so many characters of some that are listed. Nobody reads an expression. */
+const OF_CHARACTERS = /^\/\^(?:\(\?!.*\$\))?\[([^\]]+)\]\{(\d+),(\d+)\}\$\/u?$/;
+
+function fitting(pattern: string): string {
+  const [, characters, least, most] = OF_CHARACTERS.exec(pattern) ?? [];
+  if (characters === undefined) return 'text of another form';
+  const each = characters.match(/\w-\w|\\.|./g) ?? [];
+  return `${least} to ${most} characters of ${each.join(' ')}`;
 }
 
 /** `message`: what `inWords` said of the keys that are not known. */

@@ -47,16 +47,19 @@ describe('soda', function () {
 
     it('ends with 2 on wrong usage and says what is wrong', async () => {
       const wrong: [RegExp, string[]][] = [
-        [/unknown command 'tusk'/, ['tusk']],
+        [/unknown command 'tusk'; did you mean task\?/, ['tusk']],
+        [/unknown command 'show'; did you mean get\?/, ['task', 'show', 'a']],
+        [/unknown command 'lst'; did you mean list\?/, ['executor', 'lst']],
+        [/unknown command 'qqqqqq'\n/, ['task', 'qqqqqq']],
         [/required option '--type <type>'/, ['task', 'submit', '--group', 'dev']],
         [/Allowed choices are waiting/, ['task', 'list', '--state', 'sleeping']],
         [/It takes one value only/, ['task', 'list', '--state', 'failed', '--state', 'expired']],
         [/It takes one value only/, ['task', 'list', '--label', 'a', '--label', 'b']],
-        [/Expected a number/, ['task', 'list', '--limit', 'many']],
+        [/--limit.*Expected a whole number from 1 on/, ['task', 'list', '--limit', '-1']],
         [/expected the http or https URL/, ['task', 'list', '--url', 'localhost']],
         [/--params: .*JSON/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '{']],
         [/--params: ENOENT/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '@no']],
-        [/SODA_PORT: expected a whole number/, ['master', '--port', 'none', '--print-config']],
+        [/soda: --port: expected a whole number/, ['master', '--port', 'none', '--print-config']],
       ];
       const runs = wrong.map(async ([reason, args]) => {
         const { code, err } = await (args[0] === 'task' ? run : spawned)(args);

@@ -31,7 +31,7 @@ describe('soda finds tasks', function () {
     expect((await soda('task list --sort first')).code).to.equal(2);
     expect((await soda('task list --failure-reason bad')).code).to.equal(2);
     expect((await soda('task list --from 5 --to 4')).err).to.match(
-      /to: expected later than `from`/,
+      /--to: expected later than --from/,
     );
 
     expect((await soda('task count')).out).to.match(

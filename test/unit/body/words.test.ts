@@ -57,7 +57,7 @@ describe('what is wrong with a field', () => {
     [executorChange, { labels: [5] }, 'labels[0]: expected text, given 5'],
     [namespaceSettings, { paused: true }, 'paused: expected an object, given true'],
     [listQuery, { grup: 'a' }, 'grup: not a known field; did you mean group?'],
-    [listQuery, { type: 'a b' }, 'type: expected text that fits /^[A-Za-z0-9_.:-]{1,64}$/'],
+    [listQuery, { type: 'a b' }, 'type: expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'],
   ];
   for (const [schema, body, expected] of cases) {
     it(expected, () => {
