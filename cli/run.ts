@@ -1,7 +1,7 @@
 /** Runs the command it is given, and turns how it ends into an exit code. */
 import { SodaError } from '@soda-scheduler/client';
 import { type Command, CommanderError } from 'commander';
-import { asTyped, inOptions } from './as-typed.ts';
+import { asTyped, inOptions } from './refusal/as-typed.ts';
 import { adviceOn, ExitCode, exitCodeOf, Failure, Interrupted } from './exit-code.ts';
 import { plain } from './output.ts';
 import { program } from './program.ts';

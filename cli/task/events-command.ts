@@ -10,6 +10,7 @@ import {
   tellAbsence,
 } from '../connection.ts';
 import type { Output } from '../output.ts';
+import { rounded } from './progress-words.ts';
 
 type Level = EventPage['level'];
 type Query = NonNullable<Parameters<SodaClient['events']>[0]>;
@@ -87,7 +88,11 @@ function untoldInWords(level: Level, kind: string | undefined): string | null {
 
 function tell(output: Output, event: EventView): void {
   const { seq, at, kind, task_id, attempt, executor_id, actor, data } = event;
-  const more = Object.keys(data).map((name) => `${name}=${exactJson(event, 'data', name)}`);
+  const shown = (name: string, value: unknown) =>
+    name === 'percent' && typeof value === 'number'
+      ? rounded(value)
+      : exactJson(event, 'data', name);
+  const more = Object.entries(data).map(([name, value]) => `${name}=${shown(name, value)}`);
   const task = attempt === undefined ? task_id : `${task_id}#${attempt}`;
   const about = [task, executor_id, actor].map((cell) => cell ?? null);
   output.row(exactJson(event), [seq, at, kind, ...about, more.join(' ')]);

@@ -1,8 +1,8 @@
 /** What the master refuses is told of the options and arguments that were typed, and no field or expression is named. */
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
-import { HttpFace } from '../../helpers/http-face.ts';
-import { runInProcess } from '../../helpers/soda/in-process.ts';
+import { HttpFace } from '../../../helpers/http-face.ts';
+import { runInProcess } from '../../../helpers/soda/in-process.ts';
 
 const LONG = 'x'.repeat(300);
 const task = 'task submit --type t --group g';
