@@ -3,24 +3,23 @@
  * what a scope leaves out is as if it were not there. Numbers are those of all, without names.
  */
 import type { MasterHandle, Submission } from '../application/master-handle.ts';
-import type { CountQuery, ListQuery, OrderQuery } from '../application/master-handle.ts';
-import type { Scope, ShownTask, StoredTask, TaskPage, WaitingPage } from '../application/ports.ts';
+import type { CountQuery } from '../application/master-handle.ts';
+import type { Scope, ShownTask, StoredTask } from '../application/ports.ts';
 import type { OperationsHandle } from '../application/operations-handle.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { PauseChange, Seen, TaskChange, TypeChange } from '../domain/events.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
-import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 import type { Actor } from './auth.ts';
-import { Problem } from './http/problem.ts';
 import { checkPause, outsideInWords } from './rights.ts';
 import { includes, isPartial, narrowed } from './scope.ts';
 import { scopedFeed } from './scoped-feed.ts';
+import { narrow, scopedLists } from './scoped-lists.ts';
 import { scopedReports } from './scoped-reports.ts';
 
 interface Forbidden {
@@ -60,11 +59,8 @@ export type ScopedMaster = Pick<
   | 'seenLimit'
   | 'limitsAfter'
   | 'find'
-  | 'list'
-  | 'listInOrder'
   | 'countLive'
-  | 'countEnded'
-  | 'readHistory'
+  | 'lists'
   | 'views'
   | 'changeView'
   | 'outlook'
@@ -188,53 +184,13 @@ class PartOfMaster implements ScopedMaster {
     return shown !== null && this.#sees(shown.task) ? shown : null;
   }
 
-  async list(query: ListQuery): Promise<TaskPage> {
-    const within = this.#narrow(query);
-    if (within === null) return { tasks: [], beforeSeq: null };
-    const page = await this.#master.list({ ...query, within });
-    return { ...page, tasks: this.#seen(page.tasks) };
-  }
-
-  async listInOrder(query: OrderQuery): Promise<WaitingPage | null> {
-    const within = this.#narrow(query);
-    if (within === null) return { tasks: [], after: null };
-    const page = await this.#master.listInOrder({ ...query, within });
-    return page && { ...page, tasks: this.#seen(page.tasks) };
+  get lists() {
+    return scopedLists(this.#actor, this.#scope, this.#master.lists);
   }
 
   countLive(query: CountQuery) {
-    const within = this.#narrow(query) ?? { types: [], groups: [] };
+    const within = narrow(this.#scope, query) ?? { types: [], groups: [] };
     return this.#master.countLive({ ...query, within });
-  }
-
-  /** Nobody counts them by type or group. */
-  countEnded(): Promise<number> {
-    const what = this.#scope.types === null ? 'groups' : 'types';
-    const { name } = this.#actor;
-    const detail = `Ended tasks are counted in all, and the scope of the token ${name} has only some ${what}.`;
-    throw new Problem('forbidden', detail);
-  }
-
-  async readHistory(...[search, ...page]: Parameters<MasterHandle['readHistory']>) {
-    const within = this.#narrow(search.filter);
-    if (within === null) return { tasks: [], cursor: null };
-    const found = await this.#master.readHistory(
-      { ...search, filter: { ...search.filter, within } },
-      ...page,
-    );
-    return { ...found, tasks: found.tasks.filter(({ task }) => this.#sees(task)) };
-  }
-
-  /** What of that may be seen; null: nothing. */
-  #narrow({ within }: Pick<TaskFilter, 'within'>) {
-    const types = narrowed(this.#scope.types, within?.types ?? null);
-    const groups = narrowed(this.#scope.groups, within?.groups ?? null);
-    return types?.length === 0 || groups?.length === 0 ? null : { types, groups };
-  }
-
-  /** To some databases texts are equal that differ in blanks at their end. */
-  #seen(tasks: readonly StoredTask[]): StoredTask[] {
-    return tasks.filter(({ task }) => this.#sees(task));
   }
 
   operations(): OperationsHandle {

@@ -1,6 +1,7 @@
 /** What the access layer may ask of the running master. Implemented by `master.ts`. */
 import type { Backlog } from '../domain/views/backlog.ts';
 import type { FeedHandle } from './feed.ts';
+import type { ListsHandle } from './lists.ts';
 import type { LogsHandle } from './logs/logs.ts';
 import type { ReportsHandle } from './reports/reports-handle.ts';
 import type { Fill } from '../domain/bounds.ts';
@@ -23,19 +24,10 @@ import type { Executor, ExecutorRecord, Override } from '../domain/model/executo
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
-import type {
-  HistoryPage,
-  ShownTask,
-  StoredTask,
-  TaskPage,
-  TaskQuery,
-  TaskStore,
-  WaitingPage,
-  WaitingQuery,
-} from './ports.ts';
+import type { ShownTask, StoredTask } from './ports.ts';
 import type { Health } from '../domain/health/health.ts';
 import type { Sight, TaskFilter } from '../domain/model/task-filter.ts';
-import type { Task, TerminalState } from '../domain/model/task.ts';
+import type { Task } from '../domain/model/task.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { Outlook } from '../domain/views/outlook.ts';
@@ -52,8 +44,6 @@ import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
  */
 export type MasterStatus = 'starting' | 'ready' | 'recovering' | 'draining' | 'stopped';
 
-export type ListQuery = Omit<TaskQuery, 'lookCount'>;
-export type OrderQuery = Omit<WaitingQuery, 'lanes'>;
 export type CountQuery = Pick<TaskFilter, 'type' | 'group' | 'within'>;
 
 /** A task as submitted, validated; whether its id is free is found out later. */
@@ -179,22 +169,10 @@ export interface MasterHandle {
    * that are kept, large details left out; or with one attempt, whole. @throws {Unavailable}
    */
   find(taskId: string, attempt: 'all' | number): Promise<ShownTask | null>;
-  /**
-   * Newest first, as stored. A page may be short, or empty, and yet not be the last.
-   * @throws {Unavailable} also where too many ask.
-   */
-  list(query: ListQuery): Promise<TaskPage>;
-  /**
-   * The same of tasks that wait, by order time and acceptance; those that are held are left out. Null: too many
-   * combinations of type, labels and group fit (`ORDERED_LANES_MAX`).
-   */
-  listInOrder(query: OrderQuery): Promise<WaitingPage | null>;
   /** How many live tasks there are in each state, from counters. @throws {Unavailable} nothing is known yet. */
   countLive(query: CountQuery): LiveCounts;
-  /** How many ended tasks there are in that state, `max` at most. @throws {Unavailable} also where too many ask. */
-  countEnded(state: TerminalState, max: number): Promise<number>;
-  /** Ended tasks with their attempts, as `TaskStore.readHistory`. @throws {Unavailable} also where too many ask. */
-  readHistory(...asked: Parameters<TaskStore['readHistory']>): Promise<HistoryPage>;
+  /** Of tasks that are looked for. */
+  readonly lists: ListsHandle;
   /** What has happened, as it is told. */
   readonly feed: FeedHandle;
   /** What tasks have logged. */

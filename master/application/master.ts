@@ -1,6 +1,6 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
 import { type Backlog, backlogOf, NO_BACKLOG } from '../domain/views/backlog.ts';
-import { AHEAD_COUNT_MAX, type Fill, ORDERED_LANES_MAX } from '../domain/bounds.ts';
+import { AHEAD_COUNT_MAX, type Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type {
   Command,
@@ -29,7 +29,7 @@ import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
 import { pauseOf, pausesAfter } from '../domain/views/pauses.ts';
 import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
-import { countLive, lanesOf, type LiveCounts } from '../domain/views/live.ts';
+import { countLive, type LiveCounts } from '../domain/views/live.ts';
 import {
   type SeenType,
   type SeenTypeInDetail,
@@ -39,22 +39,21 @@ import {
 import { type Health, healthOf } from '../domain/health/health.ts';
 import { Outcomes } from '../domain/health/outcomes.ts';
 import { ALL, type Sight } from '../domain/model/task-filter.ts';
-import type { Task, TerminalState } from '../domain/model/task.ts';
+import type { Task } from '../domain/model/task.ts';
 import { positionOf } from '../domain/queue/agenda.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { Engine } from './engine/engine.ts';
 import { fillsIn } from './engine/fills.ts';
 import { Feed } from './feed.ts';
+import { Lists } from './lists.ts';
 import { Logs } from './logs/logs.ts';
 import type { TaskLogs } from './logs/task-logs.ts';
 import {
   ANY_TASK,
   type CountQuery,
   type HeldAttempt,
-  type ListQuery,
   type MasterHandle,
   type MasterStatus,
-  type OrderQuery,
   starting,
   type Submission,
   unanswered,
@@ -64,11 +63,9 @@ import { Operations } from './operations.ts';
 import { Reports } from './reports/reports.ts';
 import { Submissions } from './submissions.ts';
 import type { LoadCounter } from '../domain/load/counter.ts';
-import type { Clock, ShownTask, StoredTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
+import type { Clock, ShownTask, StoredTask, TaskStore } from './ports.ts';
 import { inPieces, TooMany, type Turnstiles, turnstiles, whileAsked } from './turnstile.ts';
 
-/** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
-const LOOK_COUNT = 20_000;
 /** A task or some ids; and a page, which may have to look at many rows. */
 const READ_MS_MAX = 4_000;
 const LIST_MS_MAX = 10_000;
@@ -98,8 +95,8 @@ export class Master implements MasterHandle {
   readonly #store: TaskStore;
   readonly namespace: string;
   readonly feed: Feed;
+  readonly lists: Lists;
   readonly logs: Logs;
-  readonly readHistory: MasterHandle['readHistory'];
   readonly reports: Reports;
 
   constructor(options: MasterOptions) {
@@ -112,7 +109,8 @@ export class Master implements MasterHandle {
     this.namespace = options.namespace;
     this.feed = new Feed(options, (work) => this.#inTurn('eventPages', work));
     this.logs = new Logs(options, (work) => this.#inTurn('eventPages', work));
-    this.readHistory = (...of) => this.#inTurn('lists', () => this.#store.readHistory(...of));
+    const inTurn = <T>(work: () => Promise<T>) => this.#inTurn('lists', work);
+    this.lists = new Lists(store, () => this.#known(), inTurn);
     this.reports = new Reports(options, (work) => this.#inTurn('reports', work));
   }
 
@@ -286,24 +284,8 @@ export class Master implements MasterHandle {
     return { ...stored, task: live.version === version ? live : { ...live, version } };
   }
 
-  list(query: ListQuery): Promise<TaskPage> {
-    return this.#inTurn('lists', () => this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }));
-  }
-
-  listInOrder(query: OrderQuery): Promise<WaitingPage | null> {
-    return this.#inTurn('lists', async () => {
-      const lanes = lanesOf(this.#known(), query);
-      if (lanes.length > ORDERED_LANES_MAX) return null;
-      return this.#store.listWaiting({ ...query, lanes });
-    });
-  }
-
   countLive(query: CountQuery): LiveCounts {
     return countLive(this.#known(), query);
-  }
-
-  countEnded(state: TerminalState, max: number): Promise<number> {
-    return this.#inTurn('lists', () => this.#store.countEnded(state, max));
   }
 
   #inTurn<T>(line: keyof Turnstiles, work: (gone: AbortSignal) => Promise<T>): Promise<T> {

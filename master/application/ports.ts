@@ -26,6 +26,7 @@ import type {
 } from '../domain/model/task.ts';
 import type { TokenStore } from './token-store.ts';
 import type {
+  FailurePage,
   HistoryPage,
   SearchCount,
   SearchPage,
@@ -46,9 +47,7 @@ export type { EventPage, EventQuery } from './event-query.ts';
 export type * from './logs/log-store.ts';
 export type { Role, Scope, TokenRecord, TokenStore } from './token-store.ts';
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
-export type { SearchCount, SearchPage, StoredTask, TaskPage, TaskQuery, TaskSearch };
-export type { HistoryPage, ListedAttempt, ShownTask } from './task-query.ts';
-export type { WaitingPage, WaitingQuery };
+export type * from './task-query.ts';
 
 export interface Clock {
   /** Epoch milliseconds. Steps with `followWall` only: a wall clock that is set does not fire timeouts. */
@@ -306,6 +305,8 @@ export interface TaskStore extends LogStore, LoadReads, UsageReads {
    * with the `beforeSeq` that it answered, it comes to the end.
    */
   listTasks(query: TaskQuery): Promise<TaskPage>;
+  /** The same of tasks that have failed, and of each of them only why. */
+  listFailures(query: TaskQuery): Promise<FailurePage>;
   /** The same of tasks that wait, held ones left out, in their order. */
   listWaiting(query: WaitingQuery): Promise<WaitingPage>;
   /** What the feed has told, by number, and how far back it goes. */

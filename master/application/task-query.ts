@@ -1,6 +1,12 @@
 /** What tasks are looked for by, and what is found: part of the ports. */
 import type { TaskFilter } from '../domain/model/task-filter.ts';
-import type { AttemptRecord, Notification, Task, TaskState } from '../domain/model/task.ts';
+import type {
+  AttemptRecord,
+  FailureReason,
+  Notification,
+  Task,
+  TaskState,
+} from '../domain/model/task.ts';
 import type { Position } from '../domain/queue/window.ts';
 
 export interface TaskQuery extends TaskFilter {
@@ -75,6 +81,23 @@ export interface TaskPage {
   /** Newest first, by `seq`; fewer than asked for, or none, where too many were looked at. */
   readonly tasks: readonly StoredTask[];
   /** Where the next page begins, as `TaskQuery.beforeSeq`; null: this is the last. */
+  readonly beforeSeq: number | null;
+}
+
+/** What is told of a failed task where many are looked at. */
+export interface FailedTask {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly group: string;
+  /** Of its error, the end of a long one cut off; null: it has none. */
+  readonly message: string | null;
+  readonly failureReason: FailureReason | null;
+}
+
+export interface FailurePage {
+  /** As the tasks of a `TaskPage`. */
+  readonly failures: readonly FailedTask[];
   readonly beforeSeq: number | null;
 }
 

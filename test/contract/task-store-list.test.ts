@@ -1,12 +1,7 @@
 /** What every store must do with lists: bring what is asked for, in order, and end a page in time. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type {
-  Position,
-  StoredTask,
-  TaskQuery,
-  WaitingPage,
-} from '../../master/application/ports.ts';
+import type { FailedTask, StoredTask, TaskQuery } from '../../master/application/ports.ts';
 import { ANY_TASK, type TaskFilter } from '../../master/domain/model/task-filter.ts';
 import { isTerminal, type Notification, type Task } from '../../master/domain/model/task.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
@@ -124,6 +119,12 @@ function ended(before: Task, finishedAt: number, state: Notification['state'] | 
   return { task: after, notification };
 }
 
+function failureOf({
+  task: { seq, id, type, user, error, failureReason },
+}: StoredTask): FailedTask {
+  return { seq, id, type, group: user.group, message: error?.message ?? null, failureReason };
+}
+
 describeStores('lists', (open) => {
   let store: DefaultStore;
   let term: number;
@@ -157,6 +158,17 @@ describeStores('lists', (open) => {
     }
   }
 
+  async function failuresOf(query: TaskQuery): Promise<FailedTask[]> {
+    const all: FailedTask[] = [];
+    for (let { beforeSeq } = query; ; ) {
+      const page = await store.listFailures({ ...query, beforeSeq });
+      expect(page.failures.length).to.be.at.most(query.limit);
+      all.push(...page.failures);
+      if (page.beforeSeq === null) return all;
+      ({ beforeSeq } = page);
+    }
+  }
+
   it('bring by any filter, page by page, all that fits it, in order and once', async () => {
     const property = fc.asyncProperty(
       fc.array(row, { minLength: 1, maxLength: COUNT, size: 'max' }),
@@ -171,6 +183,9 @@ describeStores('lists', (open) => {
           const seqs = found.map((one) => one.task.seq).reverse();
           const query = { ...wanted, ...pages, beforeSeq: null };
           expect((await pagesOf(query)).flat(), JSON.stringify(query)).to.deep.equal(seqs);
+          if (wanted.state !== 'failed') continue;
+          const why = found.map(failureOf).reverse();
+          expect(await failuresOf(query), JSON.stringify(query)).to.deep.equal(why);
         }
         await store.close();
       },
@@ -206,99 +221,6 @@ describeStores('lists', (open) => {
       // The store in memory has no index.
       if (pages.length < 9) expect(pages).to.deep.equal([seqs.slice(0, 2), seqs.slice(2)]);
     }
-  });
-
-  it('bring waiting tasks in their order, lane by lane, held and other ones left out', async () => {
-    await begin();
-    const property = fc.asyncProperty(
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 5 }), kind), {
-        minLength: 1,
-        maxLength: 60,
-      }),
-      fc.integer({ min: 1, max: 9 }),
-      async (wishes, limit) => {
-        const base = (await store.listTasks({ ...everything, limit: 1 })).tasks[0]?.task.seq ?? 0;
-        const tasks = wishes.map(([time, lane, project], index) =>
-          task(base + index + 1, {
-            orderTime: NOW - time,
-            queueTime: base * 10 + time,
-            lane: base * 10 + lane,
-            user: { group: 'media', project, env: null, user: null },
-            ...(time === 9 && { state: 'held' as const, gate: 7 }),
-          }),
-        );
-        await insert(tasks);
-        const lanes = [1, 2, 3, 4].map((lane) => base * 10 + lane);
-        for (const project of [null, 'a']) {
-          const found: number[] = [];
-          for (let after: Position | null = null; ; ) {
-            const page: WaitingPage = await store.listWaiting({
-              ...ANY_TASK,
-              project,
-              lanes,
-              after,
-              limit,
-            });
-            expect(page.tasks.length).to.be.at.most(limit);
-            found.push(...page.tasks.map((one) => one.task.seq));
-            if (page.after === null) break;
-            ({ after } = page);
-          }
-          const expected = tasks
-            .filter(
-              ({ state, lane, user }) =>
-                state === 'waiting' &&
-                lanes.includes(lane) &&
-                (project === null || user.project === project),
-            )
-            .sort((a, b) => a.queueTime - b.queueTime || a.seq - b.seq)
-            .map(({ seq }) => seq);
-          expect(found).to.deep.equal(expected);
-        }
-      },
-    );
-    await fc.assert(property, { numRuns: RUNS });
-  });
-
-  it('tell who is first and last of a lane, of those that are due', async () => {
-    await begin();
-    const wish = fc.record({
-      time: fc.integer({ min: 0, max: 9 }),
-      lane: fc.constantFrom(1, 2),
-      state: fc.constantFrom('waiting', 'waiting', 'held', 'suspended'),
-      isDue: fc.boolean(),
-    });
-    const property = fc.asyncProperty(
-      fc.array(wish, { minLength: 1, maxLength: 80 }),
-      async (wishes) => {
-        const base = (await store.listTasks({ ...everything, limit: 1 })).tasks[0]?.task.seq ?? 0;
-        const tasks = wishes.map(({ time, lane, state, isDue }, index) =>
-          task(base + index + 1, {
-            orderTime: NOW - time,
-            queueTime: NOW + time,
-            lane: base * 10 + lane,
-            state,
-            gate: state === 'held' ? 7 : null,
-            dueAt: isDue ? NOW : NOW + 1,
-          }),
-        );
-        await insert(tasks);
-        const wanted = [1, 2, 3].flatMap((lane) =>
-          (['waiting', 'held'] as const).map((state) => ({ lane: base * 10 + lane, state })),
-        );
-        const due = wanted.map(({ lane, state }) =>
-          tasks
-            .filter((one) => one.lane === lane && one.state === state && one.dueAt <= NOW)
-            .sort((a, b) => a.queueTime - b.queueTime || a.seq - b.seq)
-            .map(({ queueTime, seq }) => ({ time: queueTime, seq })),
-        );
-        const first = due.map((places) => places[0] ?? null);
-        const last = due.map((places) => places.at(-1) ?? null);
-        expect(await store.findEdges(wanted, 'first', NOW)).to.deep.equal(first);
-        expect(await store.findEdges(wanted, 'last', NOW)).to.deep.equal(last);
-      },
-    );
-    await fc.assert(property, { numRuns: RUNS });
   });
 
   it('count ended tasks of a state up to a bound', async () => {
@@ -370,6 +292,8 @@ describeStores('lists', (open) => {
     await store.commit(commit(term, { finishes, attempts: [...attempts, long] }));
     const [listed] = (await store.listTasks(everything)).tasks;
     expect(listed?.task.error).to.include({ message: error.message, name: 'Error' });
+    const { failures } = await store.listFailures(everything);
+    expect(failures.map(({ message }) => message)).to.deep.equal([error.message]);
     const shown = await store.showTask('t-1', 'all');
     expect(shown?.task.error, 'that of the task is one').to.deep.equal(error);
     const [first, , last] = shown?.attempts ?? [];

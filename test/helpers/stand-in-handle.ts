@@ -4,18 +4,13 @@
  */
 import { runAtOnce } from '../../master/access/body/pieces.ts';
 import { readSubmission } from '../../master/access/routes/submission.ts';
+import type { ListQuery, ListsHandle } from '../../master/application/lists.ts';
 import type {
-  ListQuery,
   MasterHandle,
   MasterStatus,
   Submission,
 } from '../../master/application/master-handle.ts';
-import type {
-  NamespaceRecord,
-  ShownTask,
-  TaskPage,
-  WaitingPage,
-} from '../../master/application/ports.ts';
+import type { NamespaceRecord, ShownTask, TaskPage } from '../../master/application/ports.ts';
 import type { OperationsHandle } from '../../master/application/operations-handle.ts';
 import {
   type NamespaceChange,
@@ -214,7 +209,7 @@ export class StandInHandle implements MasterHandle {
     return this.stored.get(taskId) ?? null;
   }
 
-  async list(query: ListQuery): Promise<TaskPage> {
+  async #newest(query: ListQuery): Promise<TaskPage> {
     this.queries.push(query);
     const found = [...this.stored.values()]
       .filter(({ task }) => query.beforeSeq === null || task.seq < query.beforeSeq)
@@ -224,21 +219,17 @@ export class StandInHandle implements MasterHandle {
     return { tasks, beforeSeq: found.length > tasks.length ? last : null };
   }
 
-  async listInOrder(): Promise<WaitingPage> {
-    return { tasks: [], after: null };
-  }
-
   countLive() {
     return { waiting: this.stored.size, held: 0, suspended: 0, offered: 0, running: 0 };
   }
 
-  async countEnded(): Promise<number> {
-    return 0;
-  }
-
-  async readHistory() {
-    return { tasks: [...this.stored.values()], cursor: null };
-  }
+  readonly lists: ListsHandle = {
+    newest: (query) => this.#newest(query),
+    failures: async () => ({ failures: [], beforeSeq: null }),
+    inOrder: async () => ({ tasks: [], after: null }),
+    countEnded: async () => 0,
+    history: async () => ({ tasks: [...this.stored.values()], cursor: null }),
+  };
 
   outlook(task: Task) {
     const message = 'No executor runs this type.';

@@ -196,6 +196,10 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.listTasks(query));
   }
 
+  listFailures(query: TaskQuery): ReturnType<TaskStore['listFailures']> {
+    return this.#read(() => this.#rows.listFailures(query));
+  }
+
   listWaiting(...of: Parameters<TaskStore['listWaiting']>): ReturnType<TaskStore['listWaiting']> {
     return this.#read(() => this.#rows.listWaiting(...of));
   }

@@ -1,9 +1,12 @@
-/** What long work looks for, among the tasks of a store in memory: in the order of `seq`, of which the last is the cursor. */
+/** What lists and long work look for, among the tasks of a store in memory: in the order of `seq`, of which the last is the cursor. */
 import type {
+  FailedTask,
   SearchCount,
   SearchPage,
   ShownTask,
   StoredTask,
+  TaskPage,
+  TaskQuery,
   TaskSearch,
   TaskStore,
 } from '../../application/ports.ts';
@@ -73,6 +76,25 @@ export function shownOf(
     .sort((a, b) => a.attempt - b.attempt)
     .map((record) => ({ ...record, detailsBytes: 0 }));
   return { ...copyOf(stored), attempts };
+}
+
+/** The newest first, and so many are looked at. */
+export function newestOf(query: TaskQuery, all: Iterable<StoredTask>): TaskPage {
+  const { beforeSeq, limit, lookCount } = query;
+  const older = [...all]
+    .filter(({ task }) => beforeSeq === null || task.seq < beforeSeq)
+    .sort((a, b) => b.task.seq - a.task.seq);
+  const looked = older.slice(0, lookCount);
+  const matching = looked.filter(({ task, notification }) => matches(query, task, notification));
+  const tasks = matching.slice(0, limit).map(light);
+  const last = (matching.length > limit ? tasks : looked).at(-1);
+  const isLast = matching.length <= limit && looked.length === older.length;
+  return { tasks, beforeSeq: isLast ? null : (last?.task.seq ?? null) };
+}
+
+export function failureOf({ task }: StoredTask): FailedTask {
+  const { seq, id, type, user, error, failureReason } = task;
+  return { seq, id, type, group: user.group, message: error?.message ?? null, failureReason };
 }
 
 /** As a list has it. */

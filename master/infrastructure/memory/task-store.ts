@@ -6,6 +6,7 @@
 import type {
   Commit,
   Edges,
+  FailurePage,
   HeldWanted,
   LaneEnd,
   OverduePage,
@@ -43,7 +44,8 @@ import { isOver } from '../../domain/long-work/work.ts';
 import { followClock } from './clock.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { page, Rows } from './rows.ts';
-import { copies, countOf, foundBy, inOrder, isWaiting, light, pageOf, shownOf } from './search.ts';
+import { copies, countOf, failureOf, foundBy, inOrder, isWaiting } from './search.ts';
+import { newestOf, pageOf, shownOf } from './search.ts';
 import { MemoryUsage } from './usage.ts';
 
 /** Nothing is kept from anybody who shares this process. */
@@ -279,16 +281,12 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
-    const { beforeSeq, limit, lookCount } = query;
-    const older = [...this.#all()]
-      .filter(({ task }) => beforeSeq === null || task.seq < beforeSeq)
-      .sort((a, b) => b.task.seq - a.task.seq);
-    const looked = older.slice(0, lookCount);
-    const matching = looked.filter(({ task, notification }) => matches(query, task, notification));
-    const tasks = matching.slice(0, limit).map(light);
-    const last = (matching.length > limit ? tasks : looked).at(-1);
-    const isLast = matching.length <= limit && looked.length === older.length;
-    return { tasks, beforeSeq: isLast ? null : (last?.task.seq ?? null) };
+    return newestOf(query, this.#all());
+  }
+
+  async listFailures(query: TaskQuery): Promise<FailurePage> {
+    const { tasks, beforeSeq } = newestOf({ ...query, state: 'failed' }, this.#all());
+    return { failures: tasks.map(failureOf), beforeSeq };
   }
 
   async listWaiting(query: WaitingQuery): Promise<WaitingPage> {

@@ -4,6 +4,7 @@
  */
 import type {
   Edges,
+  FailurePage,
   HeldWanted,
   LaneEnd,
   Log,
@@ -32,7 +33,8 @@ import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
 import { attemptsOf } from './listing/attempts.ts';
 import { countEnded } from './listing/ended.ts';
-import { listRows } from './listing/newest.ts';
+import { FAILURES, failureOf } from './listing/failures.ts';
+import { type ListedRows, listRows } from './listing/newest.ts';
 import { waitingRows } from './listing/waiting.ts';
 import type { Row } from './rows.ts';
 import type { ListedSegment } from './segments.ts';
@@ -70,6 +72,7 @@ type Reads = Pick<
   | 'showTask'
   | 'findIds'
   | 'listTasks'
+  | 'listFailures'
   | 'listWaiting'
   | 'countEnded'
 >;
@@ -110,7 +113,7 @@ export class Queries implements Reads {
        WHERE state IN ('offered', 'running') AND seq BETWEEN ? AND ?`,
       this.#numbers,
     );
-    return this.#readable(rows);
+    return this.#readable(rows, taskOf);
   }
 
   async loadWhole(): Promise<WholeRows> {
@@ -185,7 +188,7 @@ export class Queries implements Reads {
     const pages: Task[][] = [];
     for (const [at, { where, limit }] of wanted.entries()) {
       const rows = found[at] ?? [];
-      const tasks = await this.#readable(rows);
+      const tasks = await this.#readable(rows, taskOf);
       pages.push(tasks);
       const last = rows.at(-1);
       // Rows may have been left out: who asks takes a short page for the last one.
@@ -234,7 +237,7 @@ export class Queries implements Reads {
         limit,
       ],
     );
-    const tasks = await this.#readable(rows);
+    const tasks = await this.#readable(rows, taskOf);
     const last = rows.length < limit ? undefined : rows.at(-1);
     const next = last && { time: last['end_by'] as number, seq: last['seq'] as number };
     return { tasks, next: next ?? looked ?? null };
@@ -325,10 +328,20 @@ export class Queries implements Reads {
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
-    const { rows, beforeSeq } = await this.#history.reading(() =>
-      listRows(this.#readers, this.#history.segments.of(this.#ns), this.#ns, query),
-    );
+    const { rows, beforeSeq } = await this.#listRows(query);
     return { tasks: await this.stored(rows), beforeSeq };
+  }
+
+  async listFailures(query: TaskQuery): Promise<FailurePage> {
+    const { rows, beforeSeq } = await this.#listRows({ ...query, state: 'failed' }, FAILURES);
+    return { failures: await this.#readable(rows, failureOf), beforeSeq };
+  }
+
+  #listRows(...asked: [query: TaskQuery, brought?: typeof FAILURES]): Promise<ListedRows> {
+    const { segments } = this.#history;
+    return this.#history.reading(() =>
+      listRows(this.#readers, segments.of(this.#ns), this.#ns, ...asked),
+    );
   }
 
   async listWaiting(query: WaitingQuery): Promise<WaitingPage> {
@@ -345,25 +358,25 @@ export class Queries implements Reads {
 
   /** Of live rows and those of history. */
   protected async stored(rows: readonly Row[]): Promise<StoredTask[]> {
-    const tasks = await this.#readable(rows);
+    const tasks = await this.#readable(rows, taskOf);
     const bySeq = new Map(rows.map((row) => [row['seq'], notificationOf(row)]));
     return tasks.map((task) => ({ task, notification: bySeq.get(task.seq) ?? null }));
   }
 
   /** A row that someone has spoilt must not keep the master from reading all others. */
-  async #readable(rows: readonly Row[]): Promise<Task[]> {
+  async #readable<T>(rows: readonly Row[], of: (row: Row) => T): Promise<T[]> {
     const { pace } = this.#engine;
-    const tasks: Task[] = [];
+    const readable: T[] = [];
     for (const row of rows) {
       if (pace.isOver) await pace.pause();
       try {
-        tasks.push(taskOf(row));
+        readable.push(of(row));
       } catch (error) {
         const about = { event: 'row', task_id: row['id'], error: String(error) };
         this.#log.error('the row of a task cannot be read', about);
       }
     }
-    return tasks;
+    return readable;
   }
 
   /** One statement over many tables; `page` is what each statement gives of its rows. */

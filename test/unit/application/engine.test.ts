@@ -270,7 +270,7 @@ describe('Engine', () => {
     store.held.add('takeTerm');
     const started = engine.start();
     expect(await refusalOf(master.find('a', 'all'))).to.be.instanceOf(Unavailable);
-    const page = master.list({ ...ANY_TASK, beforeSeq: null, limit: 1 });
+    const page = master.lists.newest({ ...ANY_TASK, beforeSeq: null, limit: 1 });
     expect(await refusalOf(page)).to.be.instanceOf(Unavailable);
     expect(() => master.goneExecutors()).to.throw(Unavailable);
     store.release();
@@ -359,7 +359,7 @@ describe('Engine', () => {
       harness.store.failing.set('showTask', { error: down }).set('listTasks', { error: down });
       const query = { ...ANY_TASK, beforeSeq: null };
       const { master } = harness;
-      for (const read of [master.find('a', 'all'), master.list({ ...query, limit: 1 })]) {
+      for (const read of [master.find('a', 'all'), master.lists.newest({ ...query, limit: 1 })]) {
         const refusal = await refusalOf(read);
         expect(refusal).to.be.instanceOf(Unavailable);
         expect(refusal).to.include({ message: 'the store does not answer', cause: down });

@@ -21,7 +21,7 @@ describe('reports beside other reads', () => {
         .usage({ ...asked, days: [day, `2026-11-0${2 * index + 2}`] })
         .catch((error: unknown) => error),
     );
-    expect(await master.countEnded('succeeded', 10)).to.equal(0);
+    expect(await master.lists.countEnded('succeeded', 10)).to.equal(0);
     clock.advance(10_000);
     for (const refused of await Promise.all(reports)) expect(refused).to.be.instanceOf(Unavailable);
     answer();

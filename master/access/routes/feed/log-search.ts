@@ -68,7 +68,13 @@ async function find(
   const { executorId, type, limit } = wanted;
   const lines: Line[] = [];
   let readCount = 0;
-  const page = await master.list({ ...ANY_TASK, executorId, type, beforeSeq, limit: TASK_COUNT });
+  const page = await master.lists.newest({
+    ...ANY_TASK,
+    executorId,
+    type,
+    beforeSeq,
+    limit: TASK_COUNT,
+  });
   for (const { task } of page.tasks.filter((one) => mayHave(wanted, one.task))) {
     const { seq, id: taskId } = task;
     // Which executor has had another attempt is not known here.

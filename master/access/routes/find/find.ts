@@ -68,12 +68,12 @@ async function list(master: ScopedMaster, request: ApiRequest): Promise<Reply> {
   const filter = checkSearch(query);
   if (sort === 'order') {
     const after = cursor === undefined ? null : placeIn(cursor);
-    const page = await master.listInOrder({ ...filter, after, limit });
+    const page = await master.lists.inOrder({ ...filter, after, limit });
     if (page === null) throw tooBroad();
     return listReply(page.tasks, page.after && cursorTo(page.after), master);
   }
   const beforeSeq = cursor === undefined ? null : seqIn(cursor);
-  const page = await master.list({ ...filter, beforeSeq, limit });
+  const page = await master.lists.newest({ ...filter, beforeSeq, limit });
   return listReply(page.tasks, cursorOf(page.beforeSeq), master);
 }
 
@@ -92,7 +92,7 @@ export async function listOfExecutor(
 ): Promise<Reply> {
   const { state = null, limit, cursor } = checkShape(executorTasksQuery, query);
   const beforeSeq = cursor === undefined ? null : seqIn(cursor);
-  const page = await master.list({ ...ANY_TASK, state, executorId, beforeSeq, limit });
+  const page = await master.lists.newest({ ...ANY_TASK, state, executorId, beforeSeq, limit });
   return listReply(page.tasks, cursorOf(page.beforeSeq), master);
 }
 
@@ -146,7 +146,7 @@ async function count(master: ScopedMaster, request: ApiRequest): Promise<Reply> 
   if (type !== null || group !== null) {
     throw notCounted(field, 'ended tasks are counted by state alone');
   }
-  const found = await master.countEnded(state, ENDED_COUNT_MAX);
+  const found = await master.lists.countEnded(state, ENDED_COUNT_MAX);
   return { body: { count: found, exact: found < ENDED_COUNT_MAX, states: { [state]: found } } };
 }
 

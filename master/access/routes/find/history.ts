@@ -36,7 +36,7 @@ async function read({ query }: ApiRequest, master: ScopedMaster): Promise<Reply>
     isBackwards: false,
   };
   const place = cursor && placeIn(cursor);
-  const page = await master.readHistory(search, place, limit, HISTORY_PAGE_BYTES_MAX);
+  const page = await master.lists.history(search, place, limit, HISTORY_PAGE_BYTES_MAX);
   const texts = page.tasks.map((task) => endedTaskText(task, master.namespace));
   const next = page.cursor && Buffer.from(page.cursor).toString('base64url');
   const body = `{"tasks":[${texts.join(',')}],"next_cursor":${JSON.stringify(next)}}\n`;

@@ -8,7 +8,15 @@ import { inNamespace } from '../../../application/ports.ts';
 import type { Database } from '../database.ts';
 import type { Row } from '../rows.ts';
 import type { ListedSegment } from '../segments.ts';
-import { findSources, findTops, isSearch, type Rows, type Source } from './sources.ts';
+import { selectList } from '../tables/history.ts';
+import {
+  type ColumnsOf,
+  findSources,
+  findTops,
+  isSearch,
+  type Rows,
+  type Source,
+} from './sources.ts';
 
 interface PieceBounds {
   /** Rows that one statement looks at while it searches, and what that is to take at most. */
@@ -29,6 +37,14 @@ const PIECE_COST = 50;
 const LED_COST = 3;
 /** No page makes anybody wait for longer, but for its last piece: what is looked for is on the next ones. */
 export const SEARCH_MS_MAX = 100;
+
+/** What is brought of each row, and how many times as many rows one statement may bring as of whole ones. */
+interface Brought {
+  readonly columnsOf: ColumnsOf;
+  readonly factor: number;
+}
+
+const LISTED: Brought = { columnsOf: (source) => selectList(source, 'light'), factor: 1 };
 
 /** How many rows the next piece looks at: the columns of some lie behind params of hundreds of kilobytes. */
 class PieceSize {
@@ -77,10 +93,11 @@ export async function listRows(
   segments: readonly ListedSegment[],
   ns: number,
   query: TaskQuery,
+  { columnsOf, factor }: Brought = LISTED,
 ): Promise<ListedRows> {
   const until = database.pace.now() + SEARCH_MS_MAX;
   const rowsAside: Rows = (sql, values) => database.aside(() => database.rows(sql, values));
-  const sources = await findSources(database.dialect, rowsAside, segments, ns, query);
+  const sources = await findSources(database.dialect, rowsAside, segments, ns, query, columnsOf);
   const end = inNamespace(ns + 1, 0);
   const top = Math.min(query.beforeSeq ?? end, end) - 1;
   await findTops(rowsAside, sources, top);
@@ -104,7 +121,7 @@ export async function listRows(
     if (spent) return { rows, beforeSeq: frontier + 1 };
     const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
     const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
-    const limit = Math.min(size.bounds.found, wanted - rows.length);
+    const limit = Math.min(factor * size.bounds.found, wanted - rows.length);
     const cost = isSearch(source) && source.where !== '' ? LED_COST : 1;
     const count = Math.ceil(Math.min(size.count, size.bounds.most / cost, left / cost));
     const step = { floor, limit, count };

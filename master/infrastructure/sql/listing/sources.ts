@@ -4,12 +4,12 @@
  */
 import type { TaskFilter } from '../../../domain/model/task-filter.ts';
 import { inNamespace } from '../../../application/ports.ts';
-import { isTerminal, type TaskState } from '../../../domain/model/task.ts';
+import { isTerminal, type Retention, type TaskState } from '../../../domain/model/task.ts';
 import type { Database, Read } from '../database.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Value } from '../rows.ts';
 import type { ListedSegment } from '../segments.ts';
-import { outboxOf, selectList } from '../tables/history.ts';
+import { outboxOf } from '../tables/history.ts';
 import { type Conditions, conditionsOf, idsWith, includesDay, stateOf } from './conditions.ts';
 
 /** So many rows of an index are sorted by one statement: about a millisecond of SQLite. */
@@ -41,6 +41,8 @@ export interface Source {
 
 /** An index, and what it is read by. */
 type Reading = Pick<Source, 'reading' | 'where' | 'values'>;
+/** What is read of a row that is found, as a select list; `seq` among it. */
+export type ColumnsOf = (source: 'live' | Retention) => string;
 /** Runs one statement. */
 export type Rows = Database['rows'];
 
@@ -50,13 +52,15 @@ export async function findSources(
   segments: readonly ListedSegment[],
   ns: number,
   filter: TaskFilter,
+  columnsOf: ColumnsOf,
 ): Promise<Source[]> {
   const tables = tablesOf(segments, filter);
   const narrow = tables.map((segment) => narrowOf(dialect, segment, ns, filter));
   const few = await findFew(rows, narrow);
   return tables.map((segment, at) => {
     const read = few.has(at) ? (narrow[at] ?? null) : null;
-    return sourceOf(dialect, segment, inNamespace(ns, 0), filter, read);
+    const columns = columnsOf(segment?.retention ?? 'live');
+    return { columns, ...sourceOf(dialect, segment, inNamespace(ns, 0), filter, read) };
   });
 }
 
@@ -79,12 +83,11 @@ function sourceOf(
   bottom: number,
   filter: TaskFilter,
   few: Reading | null,
-): Source {
+): Omit<Source, 'columns'> {
   const state = stateOf(filter);
   const table = segment?.table ?? 'task';
-  const columns = selectList(segment?.retention ?? 'live', 'light');
   const isLive = segment === null;
-  const source = { table, columns, isLive, isFew: few !== null, bottom, top: 0 };
+  const source = { table, isLive, isFew: few !== null, bottom, top: 0 };
   const conditions = conditionsOf(filter, segment);
   // Most have succeeded: by their index each row would be looked for by itself.
   const isOfMost = state === 'succeeded' && conditions.sql !== '';
