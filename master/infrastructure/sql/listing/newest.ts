@@ -33,10 +33,10 @@ const IN_PROCESS: PieceBounds = { least: 64, most: 1_000, ms: 4, found: 64 };
 const ON_SERVER: PieceBounds = { least: 1_000, most: 16_000, ms: 20, found: 256 };
 /** What a piece costs before it has looked at a row, in rows. */
 const PIECE_COST = 50;
-/** What a row costs that an index leads to: the next one is somewhere else. */
-const LED_COST = 3;
+/** What a row costs that an index leads to, by what was measured: the next one is somewhere else. */
+const LED_COST = 6;
 /** No page makes anybody wait for longer, but for its last piece: what is looked for is on the next ones. */
-export const SEARCH_MS_MAX = 100;
+export const SEARCH_MS_MAX = 30;
 
 /** What is brought of each row, and how many times as many rows one statement may bring as of whole ones. */
 interface Brought {

@@ -12,7 +12,7 @@ import { conditionsOf } from './conditions.ts';
 import { SEARCH_MS_MAX } from './newest.ts';
 
 /** Tasks of which the rows are asked. */
-const LOOK_COUNT = 500;
+const LOOK_COUNT = 200;
 /** Entries of the index that one statement looks at, and lanes that it asks. */
 const ENTRY_COUNT = 4_000;
 const LANE_COUNT = 64;
