@@ -1,5 +1,5 @@
 /** Lists of the tasks that somebody may see. */
-import type { ListsHandle } from '../application/lists.ts';
+import type { ListsHandle } from '../application/lists/lists.ts';
 import type { Scope, StoredTask } from '../application/ports.ts';
 import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Actor } from './auth.ts';

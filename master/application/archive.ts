@@ -1,6 +1,6 @@
 /** Where ended tasks are kept beyond their retention: part of the ports. */
 import type { Retention } from '../domain/model/task.ts';
-import type { ShownTask } from './task-query.ts';
+import type { ShownTask } from './lists/task-query.ts';
 
 /** A day of history, of one class. */
 export interface EndedDay {

@@ -1,7 +1,7 @@
 /** What the access layer may ask of the running master. Implemented by `master.ts`. */
 import type { Backlog } from '../domain/views/backlog.ts';
 import type { FeedHandle } from './feed.ts';
-import type { ListsHandle } from './lists.ts';
+import type { ListsHandle } from './lists/lists.ts';
 import type { LogsHandle } from './logs/logs.ts';
 import type { ReportsHandle } from './reports/reports-handle.ts';
 import type { Fill } from '../domain/bounds.ts';

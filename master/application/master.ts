@@ -45,7 +45,7 @@ import type { QueueEnd } from '../domain/queue/window.ts';
 import type { Engine } from './engine/engine.ts';
 import { fillsIn } from './engine/fills.ts';
 import { Feed } from './feed.ts';
-import { Lists } from './lists.ts';
+import { Lists } from './lists/lists.ts';
 import { Logs } from './logs/logs.ts';
 import type { TaskLogs } from './logs/task-logs.ts';
 import {

@@ -37,7 +37,7 @@ import type {
   TaskSearch,
   WaitingPage,
   WaitingQuery,
-} from './task-query.ts';
+} from './lists/task-query.ts';
 import type { Archive } from './archive.ts';
 
 export type * from './alerts/alert-store.ts';
@@ -47,7 +47,7 @@ export type { EventPage, EventQuery } from './event-query.ts';
 export type * from './logs/log-store.ts';
 export type { Role, Scope, TokenRecord, TokenStore } from './token-store.ts';
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
-export type * from './task-query.ts';
+export type * from './lists/task-query.ts';
 
 export interface Clock {
   /** Epoch milliseconds. Steps with `followWall` only: a wall clock that is set does not fire timeouts. */

@@ -327,9 +327,6 @@ export const UNREAD_ANSWER_BYTES_MAX = 64 * MiB;
 export const LIST_COUNT_MAX = 2;
 export const LISTS_WAITING_MAX = 100;
 
-/** Rows that a page of a list may look at for what it brings: some 15 ms of work, in pieces. */
-export const LIST_LOOK_COUNT = 20_000;
-
 /** Events of its own that an executor tells at once, and in a second from then on; what is beyond it is left out, and counted. */
 export const TOLD_AT_ONCE_MAX = 256;
 export const TOLD_PER_SECOND_MAX = 10;

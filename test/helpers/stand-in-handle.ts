@@ -4,7 +4,7 @@
  */
 import { runAtOnce } from '../../master/access/body/pieces.ts';
 import { readSubmission } from '../../master/access/routes/submission.ts';
-import type { ListQuery, ListsHandle } from '../../master/application/lists.ts';
+import type { ListQuery, ListsHandle } from '../../master/application/lists/lists.ts';
 import type {
   MasterHandle,
   MasterStatus,

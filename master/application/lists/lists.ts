@@ -1,8 +1,8 @@
 /** Lists of the tasks of a namespace, for people and programs: of so many rows each, and when it is their turn. */
-import { LIST_LOOK_COUNT, ORDERED_LANES_MAX } from '../domain/bounds.ts';
-import type { TerminalState } from '../domain/model/task.ts';
-import type { State } from '../domain/state/state.ts';
-import { lanesOf } from '../domain/views/live.ts';
+import { ORDERED_LANES_MAX } from '../../domain/bounds.ts';
+import type { TerminalState } from '../../domain/model/task.ts';
+import type { State } from '../../domain/state/state.ts';
+import { lanesOf } from '../../domain/views/live.ts';
 import type {
   FailurePage,
   HistoryPage,
@@ -11,7 +11,10 @@ import type {
   TaskStore,
   WaitingPage,
   WaitingQuery,
-} from './ports.ts';
+} from '../ports.ts';
+
+/** Rows that a page may look at for what it brings: some 15 ms of work, in pieces. */
+const LOOK_COUNT = 20_000;
 
 export type ListQuery = Omit<TaskQuery, 'lookCount'>;
 export type OrderQuery = Omit<WaitingQuery, 'lanes'>;
@@ -50,11 +53,11 @@ export class Lists implements ListsHandle {
   }
 
   newest(query: ListQuery): Promise<TaskPage> {
-    return this.#inTurn(() => this.#store.listTasks({ ...query, lookCount: LIST_LOOK_COUNT }));
+    return this.#inTurn(() => this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }));
   }
 
   failures(query: ListQuery): Promise<FailurePage> {
-    return this.#inTurn(() => this.#store.listFailures({ ...query, lookCount: LIST_LOOK_COUNT }));
+    return this.#inTurn(() => this.#store.listFailures({ ...query, lookCount: LOOK_COUNT }));
   }
 
   inOrder(query: OrderQuery): Promise<WaitingPage | null> {

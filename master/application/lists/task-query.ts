@@ -1,13 +1,13 @@
 /** What tasks are looked for by, and what is found: part of the ports. */
-import type { TaskFilter } from '../domain/model/task-filter.ts';
+import type { TaskFilter } from '../../domain/model/task-filter.ts';
 import type {
   AttemptRecord,
   FailureReason,
   Notification,
   Task,
   TaskState,
-} from '../domain/model/task.ts';
-import type { Position } from '../domain/queue/window.ts';
+} from '../../domain/model/task.ts';
+import type { Position } from '../../domain/queue/window.ts';
 
 export interface TaskQuery extends TaskFilter {
   /** Only tasks accepted before this one. */
