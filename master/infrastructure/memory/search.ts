@@ -98,7 +98,7 @@ export function failureOf({ task }: StoredTask): FailedTask {
 }
 
 /** As a list has it. */
-export const light = ({ task, notification }: StoredTask): StoredTask => ({
+const light = ({ task, notification }: StoredTask): StoredTask => ({
   task: { ...task, params: '', checkpoint: null, result: null },
   notification: notification && { ...notification },
 });
