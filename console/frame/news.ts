@@ -4,10 +4,10 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 import type { EventPage } from '@soda-scheduler/protocol';
-import { Away, call, Refused } from '../api/call.ts';
+import { Away, call, type Query, Refused } from '../api/call.ts';
 
 const WAIT_SECONDS = 25;
-/** After a failure, and between two pages of a busy feed. */
+/** After a failure, and between two looks at a busy feed. */
 const PAUSE_MS = 2_000;
 
 /** How often it has told of something. @param isAllowed whether this token may read it. */
@@ -19,7 +19,12 @@ export function useNews(namespace: string, isAllowed: boolean): number {
     const begin = (): void => {
       stop.abort();
       stop = new AbortController();
-      if (!document.hidden) void follow(namespace, stop.signal, () => setCount((n) => n + 1));
+      if (document.hidden) return;
+      const { signal } = stop;
+      const ask = (query: Query) =>
+        call<EventPage>({ path: '/events', namespace, query: { ...query, limit: 1 }, signal });
+      const tell = () => setCount((n) => n + 1);
+      void follow({ ask, tell, rest: () => pause(signal), signal });
     };
     begin();
     document.addEventListener('visibilitychange', begin);
@@ -31,30 +36,36 @@ export function useNews(namespace: string, isAllowed: boolean): number {
   return count;
 }
 
-async function follow(namespace: string, signal: AbortSignal, tell: () => void): Promise<void> {
+interface Followed {
+  readonly ask: (query: Query) => Promise<EventPage>;
+  readonly tell: () => void;
+  readonly rest: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Until it is stopped, or may not. What has happened is not read, but for the first of it. */
+export async function follow({ ask, tell, rest, signal }: Followed): Promise<void> {
   let after: number | 'now' = 'now';
   while (!signal.aborted) {
     try {
       const begunAt = performance.now();
-      const query = { after, wait: after === 'now' ? 0 : WAIT_SECONDS, limit: 500 };
-      const page: EventPage = await call<EventPage>({
-        path: '/events',
-        namespace,
-        query,
-        signal,
-      });
+      const wait = after === 'now' ? 0 : WAIT_SECONDS;
+      const page: EventPage = await ask({ after, wait });
       after = page.next;
-      if (page.events.length > 0) tell();
-      // Sooner than it was asked to wait: the master is about to stop, and lets nobody wait.
-      else if (performance.now() - begunAt >= PAUSE_MS) continue;
-      await pause(signal);
+      if (page.events.length > 0) {
+        // Before it is told: whoever asks then sees all up to there. Page by page a busy feed would be told of for hours.
+        after = (await ask({ after: 'now', wait: 0 })).next;
+        tell();
+        // Sooner than it was asked to wait: the master is about to stop, and lets nobody wait.
+      } else if (performance.now() - begunAt >= PAUSE_MS) continue;
+      await rest();
     } catch (error) {
       if (signal.aborted) return;
       // Begins anew at what is kept; whoever may not read it goes without.
       if (error instanceof Refused && error.status !== 410 && error.status < 500) return;
       if (!(error instanceof Refused || error instanceof Away)) return;
       after = 'now';
-      await pause(signal);
+      await rest();
     }
   }
 }

@@ -6,8 +6,8 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Away, call, Refused, type Request } from '../api/call.ts';
 import { useFrame } from './context.ts';
 
-/** Between two of them, however much happens. */
-const NEWS_MS_MIN = 1_000;
+/** Of how often it is asked for by the clock: so much more often, however much happens. */
+const NEWS_FACTOR = 5;
 /** What is asked for as rarely changes by the clock: news are none of it. */
 const SELDOM_MS = 30_000;
 
@@ -60,7 +60,7 @@ export function useResource<T>(
   useAgain(everyMs, ask, running);
   useEffect(() => {
     if (newsCount === 0 || everyMs >= SELDOM_MS) return undefined;
-    const wait = Math.max(0, lastAt.current + NEWS_MS_MIN - Date.now());
+    const wait = Math.max(0, lastAt.current + everyMs / NEWS_FACTOR - Date.now());
     const timer = setTimeout(() => void ask(), wait);
     return () => clearTimeout(timer);
   }, [newsCount, ask, everyMs]);
