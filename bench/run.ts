@@ -289,10 +289,11 @@ async function comparePages(): Promise<Table.Table> {
   });
   for (const [at, { name }] of (measured[0]?.answers ?? []).entries()) {
     row(name, ({ answers }) => {
-      const { rowCount, pageCount, firstMs, allMs } = answers[at] as Answers;
+      const { rowCount, pageCount, firstMs, allMs, cpuMs } = answers[at] as Answers;
       const rows = rowCount === null ? '' : `${rowCount} rows, ${+pageCount.toFixed(1)} pages: `;
       const first = `first p50 ${percentile(firstMs, 0.5)}`;
-      return `${rows}${first}  p95 ${percentile(allMs, 0.95)}  max ${percentile(allMs, 1)} ms`;
+      const all = `p95 ${percentile(allMs, 0.95)}  max ${percentile(allMs, 1)} ms`;
+      return `${rows}${first}  ${all}, processor p50 ${percentile(cpuMs, 0.5)} ms`;
     });
   }
   return table;

@@ -6,7 +6,7 @@ import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_BASE, type GovernanceView } from '@soda-scheduler/protocol';
 import { type Probed, submitAndProbe } from '../probe.ts';
-import { makeFolder, start, startMaster } from '../system.ts';
+import { type BenchMaster, makeFolder, start, startMaster } from '../system.ts';
 import { ask, pagesOf } from './ask.ts';
 import { fillStore, RETENTION, type Size } from './fill.ts';
 import { type Question, questions } from './questions.ts';
@@ -26,6 +26,8 @@ export interface Answers {
   /** Milliseconds, sorted: of first pages, and of all. */
   readonly firstMs: readonly number[];
   readonly allMs: readonly number[];
+  /** Processor time of the master for each of all: it hardly depends on what else the machine does. */
+  readonly cpuMs: readonly number[];
 }
 
 /** What scheduling feels. */
@@ -47,6 +49,7 @@ export interface PagesMeasured {
 }
 
 interface Report {
+  readonly cpuUs: number;
   readonly rssBytes: number;
   readonly gapMs: number;
 }
@@ -68,7 +71,7 @@ export async function measurePages(databaseUrl: string | null, size: Size): Prom
 
   const answers: Answers[] = [];
   for (const question of questions) {
-    answers.push(await answersTo(agent, api, question));
+    answers.push(await answersTo(agent, api, question, master));
     process.stderr.write('.');
   }
   agent.destroy();
@@ -94,15 +97,25 @@ async function knowsIds(agent: Agent, api: string): Promise<boolean> {
   return duties.some(({ name, last }) => name === 'id_filters' && last !== null);
 }
 
-async function answersTo(agent: Agent, api: string, question: Question): Promise<Answers> {
+async function answersTo(
+  agent: Agent,
+  api: string,
+  question: Question,
+  master: BenchMaster,
+): Promise<Answers> {
   const firstMs: number[] = [];
   const allMs: number[] = [];
+  const cpuMs: number[] = [];
+  let { cpuUs } = await master.ask<Report>();
   let rowCount: number | null = null;
   for (let walk = 0; walk < WALK_COUNT; walk++) {
     let isFirst = true;
     for await (const page of pagesOf(agent, api, question, PAGE_COUNT)) {
       if (page.status >= 500) throw new Error(`${question.name} was answered ${page.text}`);
       allMs.push(page.ms);
+      const report = await master.ask<Report>();
+      cpuMs.push((report.cpuUs - cpuUs) / 1000);
+      ({ cpuUs } = report);
       if (isFirst) {
         firstMs.push(page.ms);
         ({ rowCount } = page);
@@ -112,6 +125,6 @@ async function answersTo(agent: Agent, api: string, question: Question): Promise
   }
   const ascending = (a: number, b: number): number => a - b;
   const pageCount = allMs.length / WALK_COUNT;
-  const sorted = { firstMs: firstMs.sort(ascending), allMs: allMs.sort(ascending) };
-  return { name: question.name, rowCount, pageCount, ...sorted };
+  for (const ms of [firstMs, allMs, cpuMs]) ms.sort(ascending);
+  return { name: question.name, rowCount, pageCount, firstMs, allMs, cpuMs };
 }
