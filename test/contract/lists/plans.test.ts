@@ -78,7 +78,7 @@ async function planOfFile(rowsOf: Database['rows'], { sql, values }: Read): Prom
 async function planOnServer(rowsOf: Database['rows'], { sql, values }: Read): Promise<Plan> {
   const rows: readonly Row[] = await rowsOf(`EXPLAIN ${sql}`, values);
   const reads = rows.filter((row) => String(row['table']).startsWith('task'));
-  const keys = reads.map((row) => String(row['key'] ?? 'no key'));
+  const keys = reads.map((row) => (row['key'] as string | null) ?? 'no key');
   return { keys, isSorted: rows.some((row) => /filesort/.test(String(row['Extra']))) };
 }
 
