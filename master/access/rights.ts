@@ -171,6 +171,12 @@ export function checkRole(actor: Actor, { roles }: Right): void {
   );
 }
 
+/** Whether he may call a route whose right is for tokens without a scope only. */
+export function mayCallWhole({ role, scope }: Actor, route: RouteName): boolean {
+  const { roles }: Right = table[route];
+  return scope === null && (roles === 'anyone' || role === 'admin' || roles.includes(role));
+}
+
 /** Whoever may be an executor of that namespace. @throws {Problem} */
 export function authorizeExecutor(
   authorizer: Authorizer,

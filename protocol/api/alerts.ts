@@ -216,7 +216,7 @@ export const alertView = z.object({
     .describe('The newest that the master remembers, the oldest first.'),
 });
 
-const CURSOR = /^\d{1,16}\.[a-z0-9-]{1,64}$/;
+const CURSOR = /^(\d{1,16}\.[a-z0-9-]{1,64}|[\w-]{38,256})$/;
 
 export const alertListQuery = z.strictObject({
   state: z.enum(['raised', 'cleared']).default('raised'),

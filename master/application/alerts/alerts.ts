@@ -18,6 +18,7 @@ import {
   rulesInForce,
   speaksOf,
 } from '../../domain/alerts/rule.ts';
+import { LISTS_WAITING_MAX } from '../../domain/bounds.ts';
 import {
   ALERT_RECEIVERS_MAX,
   ALERT_RULES_MAX,
@@ -36,7 +37,7 @@ import type {
 } from '../ports.ts';
 import type { Duties, Duty, Found } from '../process/duties.ts';
 import type { Part } from '../process/lifecycle.ts';
-import { Turnstile } from '../turnstile.ts';
+import { type Asker, Turnstile } from '../turnstile.ts';
 import { lookBy, type LookedAt, type Watched } from './look.ts';
 import { Named, receiverFields, ruleFields } from './named.ts';
 import { Outbox } from './outbox.ts';
@@ -47,8 +48,9 @@ const FIRST_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** What is cleared, and what was told of it, is kept for so long. */
 const KEPT_MS = 30 * DAY_MS;
-/** One after another: each decides by what the one before has written. */
-const TURNS = { countMax: 1, waitingMax: 200, what: 'changes of alerts' };
+/** One after another: each decides by what the one before has written. The master itself stands first. */
+const TURNS = { countMax: 1, waitingMax: 200, what: 'alerts' };
+const READS = { countMax: 1, waitingMax: LISTS_WAITING_MAX, what: 'lists of alerts' };
 
 export interface AlertsOptions extends Watched {
   readonly store: Pick<Store, 'alerts'>;
@@ -73,6 +75,7 @@ export class Alerts implements Part {
   readonly #options: AlertsOptions;
   readonly #store: AlertStore;
   readonly #turns = new Turnstile(TURNS);
+  readonly #reads = new Turnstile(READS);
   readonly #duty: Duty;
   readonly #rules: Named<AlertRule>;
   readonly #receivers: Named<AlertReceiver>;
@@ -110,7 +113,7 @@ export class Alerts implements Part {
   start(): void {
     this.#wake(FIRST_MS);
     // What was raised before, and not told, is told now.
-    void this.#inTurn(async () => undefined).catch(() => undefined);
+    void this.#inTurn(async () => undefined, null).catch(() => undefined);
   }
 
   /** What was said is written, if that can be; it, and what is under way, is told after the next start. */
@@ -120,7 +123,7 @@ export class Alerts implements Part {
     this.#outbox.stop();
     await this.#saying;
     if (this.#unsaid.length === 0) return;
-    await this.#inTurn(() => this.#sayUnsaid()).catch((error: unknown) => {
+    await this.#inTurn(() => this.#sayUnsaid(), null).catch((error: unknown) => {
       const lost = { event: 'alert', count: this.#unsaid.length, error: String(error) };
       this.#options.log.warn('alerts of executors are lost', lost);
     });
@@ -172,17 +175,20 @@ export class Alerts implements Part {
   raised(
     before: Parameters<AlertStore['listCleared']>[0] = null,
     limit = Number.POSITIVE_INFINITY,
+    asker = '',
   ): Promise<readonly SeenAlert[]> {
-    return this.#inTurn(async () => this.#seen(this.#book.raisedBefore(before).slice(0, limit)));
+    const find = async () => this.#seen(this.#book.raisedBefore(before).slice(0, limit));
+    return this.#inTurn(find, asker);
   }
 
   /** Those that are over, the newest first. @throws {Unavailable} */
   async cleared(
     before: Parameters<AlertStore['listCleared']>[0],
     limit: number,
+    asker = '',
   ): Promise<readonly SeenAlert[]> {
-    const alerts = await this.#options.ask(() => this.#store.listCleared(before, limit));
-    return this.#seen(alerts);
+    const read = () => this.#store.listCleared(before, limit);
+    return this.#seen(await this.#options.ask(() => this.#reads.during(read, undefined, asker)));
   }
 
   /** `until` null: it is told again. Null: it is not raised, or not seen. @throws {Unavailable} */
@@ -205,12 +211,12 @@ export class Alerts implements Part {
       await this.#write(this.#store.write([alert], [], audit));
       this.#book.take([alert]);
       return this.#seen([alert])[0] ?? null;
-    });
+    }, author?.actor ?? '');
   }
 
   /** Raises what somebody says, or counts it, by each rule that is for it. @throws {Unavailable} */
   say(message: Message): Promise<Said> {
-    return this.#inTurn(() => this.#say(message));
+    return this.#inTurn(() => this.#say(message), message.by);
   }
 
   async #say(message: Message): Promise<Said> {
@@ -223,7 +229,10 @@ export class Alerts implements Part {
       const verdict = this.#book.say(rule, message, now, this.#options.newId);
       await this.#carryOut(verdict, now);
       const raised = this.#book.raisedAs(keyOf({ ...message, rule: rule.name }));
-      if (raised !== undefined) said.ids.push(raised.id);
+      if (raised !== undefined) {
+        this.#book.creditTo(message.by, raised.id);
+        said.ids.push(raised.id);
+      }
       said.omittedCount += verdict.omittedCount;
     }
     return said;
@@ -237,7 +246,7 @@ export class Alerts implements Part {
       rareLog.warn('an alert is given up: too many wait', { event: 'alert' });
     }
     this.#unsaid.push(message);
-    this.#saying ??= this.#inTurn(() => this.#sayUnsaid())
+    this.#saying ??= this.#inTurn(() => this.#sayUnsaid(), null)
       .catch((error: unknown) => {
         rareLog.warn('an alert is not raised yet', { event: 'alert', error: String(error) });
       })
@@ -276,13 +285,12 @@ export class Alerts implements Part {
   }
 
   /** What is in memory is what was committed, also where nobody waits for the answer any more. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#options.ask(() =>
-      this.#turns.during(async () => {
-        await this.#load();
-        return work();
-      }),
-    );
+  #inTurn<T>(work: () => Promise<T>, asker: Asker = ''): Promise<T> {
+    const decide = async () => {
+      await this.#load();
+      return work();
+    };
+    return this.#options.ask(() => this.#turns.during(decide, undefined, asker));
   }
 
   /** Nobody knows what was written of what fails: that is read before anything else is decided. */
@@ -323,10 +331,10 @@ export class Alerts implements Part {
     const rules = await this.#inTurn(async () => {
       await this.#sayUnsaid();
       return this.#rulesInForce();
-    });
+    }, null);
     // Between two turns: nobody who asks for alerts waits until all namespaces are looked at.
     const looked = await lookBy(rules, this.#options, now);
-    return this.#inTurn(() => this.#conclude(looked, now));
+    return this.#inTurn(() => this.#conclude(looked, now), null);
   }
 
   async #conclude({ found, unknown, knownSince }: LookedAt, now: number): Promise<Found> {

@@ -4,6 +4,7 @@
  */
 import {
   ALERT_MESSAGES_MAX,
+  ALERT_MESSAGES_OF_ONE_MAX,
   ALERTS_EACH_MIN,
   ALERTS_RAISED_MAX,
   ALERTS_SILENCED_MAX,
@@ -29,6 +30,8 @@ export interface Verdict {
 export interface Message extends Finding {
   readonly severity: Severity;
   readonly fields: string | null;
+  /** Who says it, of whom no more is raised than he leaves for others. */
+  readonly by: string;
 }
 
 interface Noting {
@@ -52,6 +55,8 @@ export class AlertBook {
   readonly #alerts = new Map<string, Alert>();
   /** Checks in a row that have found what is not raised, or not found what is; by `keyOf`. */
   #streaks: Map<string, number> = new Map();
+  /** Who has said what is raised, by id; of what was raised before it was loaded nobody knows. */
+  readonly #saidBy = new Map<string, string>();
 
   /** As they have to be in the store: of two for one thing, as a master that has lost its place may leave them, one is raised. */
   readonly doubles: readonly Alert[];
@@ -99,6 +104,11 @@ export class AlertBook {
     }
   }
 
+  /** What is raised counts for whoever has said it first. */
+  creditTo(by: string, id: string): void {
+    if (!this.#saidBy.has(id)) this.#saidBy.set(id, by);
+  }
+
   /** Of a check, from which nobody but `message` is left out. */
   check(checked: readonly Checked[], isKnown: IsKnown, now: number, newId: () => string): Verdict {
     const out: Noting = { alerts: [], tellings: [], streaks: new Map() };
@@ -132,6 +142,8 @@ export class AlertBook {
     this.#clear(checked, found, isKnown, now, out);
     this.#boundSilences(now, out);
     this.#streaks = out.streaks;
+    const raised = new Set(this.raised.map(({ id }) => id));
+    for (const id of this.#saidBy.keys()) if (!raised.has(id)) this.#saidBy.delete(id);
     return { alerts: out.alerts, tellings: out.tellings, omittedCount };
   }
 
@@ -143,7 +155,7 @@ export class AlertBook {
     if (known !== undefined) {
       const again = { ...known, count: known.count + 1, fields: message.fields };
       this.#goOn(rule, again, message, now, out);
-    } else if (this.#saidCount(message.namespace) >= ALERT_MESSAGES_MAX) omittedCount = 1;
+    } else if (!this.#hasRoomFor(message)) omittedCount = 1;
     else {
       const severity = rule.severity ?? message.severity;
       this.#raise(rule, message, severity, now, newId(), out, message.fields);
@@ -169,12 +181,17 @@ export class AlertBook {
     return counts;
   }
 
-  #saidCount(of: string | null): number {
-    let count = 0;
-    for (const { kind, namespace, clearedAt } of this.#alerts.values()) {
-      if (kind === 'message' && namespace === of && clearedAt === null) count++;
+  #hasRoomFor({ by, namespace: here }: Message): boolean {
+    let [count, ownCount, ownInAll] = [0, 0, 0];
+    for (const { id, kind, namespace, clearedAt } of this.#alerts.values()) {
+      if (kind !== 'message' || clearedAt !== null) continue;
+      const isOwn = this.#saidBy.get(id) === by;
+      if (isOwn) ownInAll++;
+      if (namespace !== here) continue;
+      count++;
+      if (isOwn) ownCount++;
     }
-    return count;
+    return ownCount < ALERT_MESSAGES_MAX - count && ownInAll < ALERT_MESSAGES_OF_ONE_MAX;
   }
 
   #raise(

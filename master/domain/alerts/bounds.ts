@@ -7,7 +7,9 @@
 export const ALERTS_RAISED_MAX = 1_000;
 /** A namespace, and what is of none, may have so many raised however many others have. */
 export const ALERTS_EACH_MIN = 20;
+/** Of what is said: in a namespace, where one token has no more of it than it leaves for others; and of one token in all namespaces. */
 export const ALERT_MESSAGES_MAX = 200;
+export const ALERT_MESSAGES_OF_ONE_MAX = 200;
 export const ALERT_RULES_MAX = 200;
 export const ALERT_RECEIVERS_MAX = 50;
 export const ALERT_FINDINGS_MAX = 100;

@@ -5,7 +5,7 @@ import type { Alert } from './alert.ts';
 import type { Message } from './book.ts';
 import { plainRule } from './rule.ts';
 
-type Words = Pick<Message, 'severity' | 'message' | 'fields'>;
+type Words = Pick<Message, 'severity' | 'message' | 'fields' | 'by'>;
 
 /** What became of it: under which ids it is raised, and by how many rules it is not, because too many are. */
 export interface Said {
@@ -14,9 +14,9 @@ export interface Said {
 }
 
 /** Of somebody who speaks of a namespace. */
-export function saidIn(namespace: string, { severity, message, fields }: Words): Message {
+export function saidIn(namespace: string, { severity, message, fields, by }: Words): Message {
   const about = { namespace, type: null, group: null, subject: alike(message) };
-  return { ...about, severity, message, fields, change: null };
+  return { ...about, severity, message, fields, by, change: null };
 }
 
 /** Of an executor, about the task that it runs: those of another type or group are apart. */
@@ -30,6 +30,7 @@ export function saidOfTask(
     ...{ namespace, type, group, severity, fields },
     subject: `type ${type}, group ${group}: ${alike(message)}`,
     message: `Task ${id} on executor ${executorId}: ${message}`,
+    by: `executor ${executorId}`,
     change: null,
   };
 }

@@ -293,6 +293,20 @@ describe('alerts over HTTP', () => {
     expect((await silence(other)).status).to.equal(404);
     expect((await silence(live)).status).to.equal(403);
     expect((await call('GET', '/alert-rules', undefined, live)).status).to.equal(403);
+    await receiver('ops', { channel: 'webhook', url: hook.url('/hook') });
+    hook.answer = { status: 403, text: 'ops@intern.example is away' };
+    await call('POST', '/ns/live/alert', { message: 'told to those who are set' });
+    await hook.next();
+    const told = async (token: string) =>
+      (await listed('', token))
+        .find(({ message }) => message.startsWith('told'))
+        ?.deliveries.map((to) => to.receiver);
+    const desk = await tokenOf('desk', 'submit');
+    expect([await told(await tokenOf('ann', 'operate')), await told(desk)]).to.deep.equal([
+      ['ops'],
+      [],
+    ]);
+    expect(await told(live)).to.deep.equal([]);
     const cms = await tokenOf('cms', 'submit', { namespaces: ['live'] });
     const say = (route: string) => call('POST', route, { message: 'from cms' }, cms);
     expect((await say('/ns/live/alert')).status).to.equal(200);

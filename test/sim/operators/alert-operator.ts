@@ -25,7 +25,8 @@ export class AlertOperator extends Operator {
 
   #say(): void {
     const severity = this.random.pick(['info', 'warning', 'critical'] as const);
-    const message = saidIn('default', { severity, message: this.random.pick(WORDS), fields: null });
+    const words = { severity, message: this.random.pick(WORDS), fields: null, by: 'operator' };
+    const message = saidIn('default', words);
     this.#checks.said.add(message.subject);
     this.#tell((alerts) => alerts.hear(message));
   }

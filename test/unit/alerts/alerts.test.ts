@@ -26,7 +26,7 @@ const ops: AlertReceiver = {
 
 const messageOf = (subject: string): Message => ({
   ...{ namespace: 'live', type: null, group: null, subject, message: 'm', change: null },
-  ...{ severity: 'critical', fields: null },
+  ...{ severity: 'critical', fields: null, by: 'ann' },
 });
 
 describe('the alerts of a master', () => {
@@ -163,9 +163,34 @@ describe('the alerts of a master', () => {
 
   it('says so of what it does not raise because too many are', async () => {
     const wordOf = (count: number) => 'n'.repeat(count + 1);
-    for (let count = 0; count < 200; count++) await alerts.say(messageOf(wordOf(count)));
-    expect(await alerts.say(messageOf(wordOf(200)))).to.deep.equal({ ids: [], omittedCount: 1 });
+    for (let count = 0; count < 100; count++) await alerts.say(messageOf(wordOf(count)));
+    const more = messageOf(wordOf(100));
+    expect(await alerts.say(more)).to.deep.equal({ ids: [], omittedCount: 1 });
     expect(await alerts.say(messageOf('n'))).to.deep.include({ omittedCount: 0 });
+    expect(await alerts.say({ ...more, by: 'bob' })).to.deep.include({ omittedCount: 0 });
+  });
+
+  it('looks and reads whatever one says at the same time', async () => {
+    free = 5;
+    let release: () => void = () => undefined;
+    const { write } = store.alerts;
+    const held = new Promise<void>((resolve) => void (release = resolve));
+    store.alerts.write = async (...of) => {
+      await held;
+      return write.call(store.alerts, ...of);
+    };
+    const said = Array.from({ length: 300 }, (_, at) =>
+      alerts.say(messageOf('n'.repeat(at + 1))).catch((error: Error) => error.message),
+    );
+    await clock.pass(2 * MINUTE);
+    release();
+    const listed = await alerts.raised(null, 1_000, 'bob');
+    const refused = (await Promise.all(said)).filter((one) => typeof one === 'string');
+    expect(refused.length).to.equal(300 - 101);
+    expect(refused[0]).to.match(/too many alerts are asked for by one token/);
+    expect(listed.length, 'before all of it is raised').to.be.below(50);
+    await clock.pass(MINUTE);
+    expect(events().join(', ')).to.include('raised disk');
   });
 
   it('raises whatever was said while nothing could be written', async () => {

@@ -1,6 +1,6 @@
 /** When an alert is raised, told again, silenced and cleared: by what checks find, one after another. */
 import { expect } from 'chai';
-import type { Alert, Finding } from '../../../master/domain/alerts/alert.ts';
+import { type Alert, type Finding, keyOf } from '../../../master/domain/alerts/alert.ts';
 import {
   ALERT_MESSAGES_MAX,
   ALERTS_RAISED_MAX,
@@ -46,7 +46,11 @@ class Desk {
 
   say(message: Message): Verdict {
     const rule = plainRule('message', 'message');
-    return this.#written(this.book.say(rule, message, this.now, () => `al-${++this.#count}`));
+    const said = this.book.say(rule, message, this.now, () => `al-${++this.#count}`);
+    this.#written(said);
+    const raised = this.book.raisedAs(keyOf({ ...message, rule: rule.name }));
+    if (raised !== undefined) this.book.creditTo(message.by, raised.id);
+    return said;
   }
 
   silence(id: string, until: number | null): void {
@@ -214,13 +218,36 @@ describe('the book of alerts', () => {
   });
 
   it('keeps room for what is found, however much is said, and for others who say something', () => {
-    const said = (at: number, namespace = 'live') =>
-      desk.say({ ...finding(`m${at}`, { namespace }), severity: 'critical', fields: null });
-    for (let at = 0; at < ALERT_MESSAGES_MAX; at++) said(at);
-    expect(said(ALERT_MESSAGES_MAX).omittedCount).to.equal(1);
-    expect(said(0, 'news').omittedCount).to.equal(0);
+    const severity = 'critical';
+    const said = (at: number, by: string, namespace = 'live') =>
+      desk.say({ ...finding(`m${at}`, { namespace }), severity, fields: null, by });
+    for (let at = 0; at < ALERT_MESSAGES_MAX; at++) said(at, `t-${at}`);
+    expect(said(ALERT_MESSAGES_MAX, 'ann').omittedCount).to.equal(1);
+    expect(said(0, 'ann', 'news').omittedCount).to.equal(0);
     const all = Array.from({ length: ALERTS_RAISED_MAX }, (_, at) => finding(`${at}`));
     expect(desk.check(...all).omittedCount).to.equal(0);
+  });
+
+  it('raises of what one says as much as he leaves for others, until it is over', () => {
+    const severity = 'critical';
+    const said = (by: string, count: number, namespace = 'live'): number => {
+      let omittedCount = 0;
+      for (let at = 0; at < count; at++) {
+        const what = finding(`${by}-${at}`, { namespace });
+        ({ omittedCount } = desk.say({ ...what, severity, fields: null, by }));
+        if (omittedCount > 0) return at;
+      }
+      return count;
+    };
+    expect([said('ann', 200), said('bob', 200), said('cid', 10)]).to.deep.equal([100, 50, 10]);
+    // What somebody else says again stays whose it was.
+    desk.say({ ...finding('ann-0', { namespace: 'live' }), severity, fields: null, by: 'dan' });
+    expect([said('dan', 10), said('ann', 200)]).to.deep.equal([10, 100]);
+    expect([said('ann', 200, 'news'), said('ann', 200, 'sport')], 'in all').to.deep.equal([100, 0]);
+    desk.now += 2 * HOUR;
+    desk.check();
+    desk.check();
+    expect(said('ann', 200)).to.equal(100);
   });
 
   it('keeps room for each namespace, and what is of none, whatever is found in one', () => {
@@ -246,7 +273,8 @@ describe('the book of alerts', () => {
   });
 
   it('counts a message that is said again, and clears one that is not', () => {
-    const message = { ...finding('m'), severity: 'critical', fields: '{"n":1}' } as const;
+    const words = { severity: 'critical', fields: '{"n":1}', by: 'ann' } as const;
+    const message = { ...finding('m'), ...words };
     desk.say(message);
     desk.now += 50 * MINUTE;
     desk.say({ ...message, fields: '{"n":2}' });

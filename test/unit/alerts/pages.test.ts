@@ -1,8 +1,9 @@
 /** Pages of alerts for whoever sees a part of them. */
 import { expect } from 'chai';
 import type { AlertView } from '@soda-scheduler/protocol';
-import { alertRoutes } from '../../../master/access/routes/alerts/alerts.ts';
+import { alertRoutes, sayAlertRoute } from '../../../master/access/routes/alerts/alerts.ts';
 import type { ApiRequest, Route } from '../../../master/access/http/route.ts';
+import type { ScopedMaster } from '../../../master/access/scoped-master.ts';
 import type { Alert } from '../../../master/domain/alerts/alert.ts';
 
 const BEGAN_AT = Date.parse('2030-01-01T00:00:00Z');
@@ -49,7 +50,7 @@ describe('pages of alerts', () => {
 
   async function page(query: Record<string, string>, namespaces: string[] | null = ['mine']) {
     const scope = namespaces && { namespaces, groups: null, types: null };
-    const request = { query, actor: { scope } } as unknown as ApiRequest;
+    const request = { query, actor: { name: 'ann', scope } } as unknown as ApiRequest;
     const { body } = await list.handle(request);
     const { alerts, next_cursor: next } = body as {
       alerts: AlertView[];
@@ -85,11 +86,33 @@ describe('pages of alerts', () => {
     all.push(alert('mine', 2_100));
     const { ids, next } = await page({ state: 'cleared' });
     expect([ids, readCount]).to.deep.equal([[], 10]);
-    expect(next).to.equal(`${BEGAN_AT - 1_999_000 + 1}.0`);
+    // Not by its time either: what is not seen was raised when nobody knows.
+    expect(next).to.match(/^[\w-]{60,}$/);
+    const bytes = Buffer.from(next ?? '', 'base64url').toString('latin1');
+    for (const part of [`${BEGAN_AT - 1_999_000}`.slice(0, 6), idOf(1_999)]) {
+      expect(`${next} ${bytes}`).not.to.include(part);
+    }
+    const forged = `${next?.slice(0, -1)}${next?.endsWith('A') ? 'B' : 'A'}`.replace(/^./, 'x');
+    const refusal = await page({ state: 'cleared', cursor: forged }).catch((error: Error) => error);
+    expect(refusal).to.have.property('status', 400);
     expect(await page({ state: 'cleared', cursor: next ?? '' })).to.deep.equal({
       ids: [idOf(2_100)],
       next: null,
     });
+  });
+
+  it('are said by the token that asks, so that it has a share of them', async () => {
+    const by: string[] = [];
+    const { handle } = sayAlertRoute({
+      async say(message) {
+        by.push(message.by);
+        return { ids: [], omittedCount: 1 };
+      },
+    });
+    const body = Buffer.from('{"message":"m"}');
+    const asked = { body, actor: { name: 'cms', scope: null } } as unknown as ApiRequest;
+    const reply = await handle(asked, { namespace: 'live' } as ScopedMaster);
+    expect([by, reply.body]).to.deep.equal([['cms'], { code: 200, alerts: [], omitted: 1 }]);
   });
 
   it('have each of them once, also where hundreds are of one instant', async () => {

@@ -22,17 +22,19 @@ import type { Alert } from '../../../domain/alerts/alert.ts';
 import { saidIn } from '../../../domain/alerts/said.ts';
 import { checkShape, validate } from '../../body/fields.ts';
 import { iso, untilOf } from '../../body/instants.ts';
-import { invalidFields, Problem } from '../../http/problem.ts';
+import { invalidFields, Problem, wrongCursor } from '../../http/problem.ts';
 import type { NamespaceRoute, Route } from '../../http/route.ts';
+import type { Actor } from '../../auth.ts';
+import { mayCallWhole } from '../../rights.ts';
 import { includes } from '../../scope.ts';
+import { SealedPlaces } from '../../sealed-places.ts';
 
 const SILENCE_MS_MAX = 30 * 86_400_000;
 const UNKNOWN = 'There is no such alert raised.';
 /** A page looks at so many, so many times, for those that are shown on it. */
 const READ_COUNT = 200;
 const READS_MAX = 10;
-/** Before that of any alert. */
-const NO_ID = '0';
+const places = new SealedPlaces();
 
 export function alertRoutes(
   alerts: Pick<Alerts, 'raised' | 'cleared' | 'silence' | 'test'>,
@@ -44,8 +46,8 @@ export function alertRoutes(
       summary: 'The alerts that are raised, or those that are over.',
       query: alertListQuery,
       replies: { done: alertList },
-      handle: async ({ query, actor: { scope } }) => ({
-        body: await pageOf(alerts, scope, checkShape(alertListQuery, query)),
+      handle: async ({ query, actor }) => ({
+        body: await pageOf(alerts, actor, checkShape(alertListQuery, query)),
       }),
     },
     {
@@ -67,7 +69,7 @@ export function alertRoutes(
           author,
         );
         if (seen === null) throw new Problem('unknown', UNKNOWN);
-        return { body: viewOf(seen) };
+        return { body: viewOf(seen, actor) };
       },
     },
     {
@@ -95,10 +97,11 @@ export function sayAlertRoute(alerts: Pick<Alerts, 'say'>): NamespaceRoute {
     summary: 'Raise an alert. Said again in the same words, but for numbers, it is counted.',
     body: { schema: alertRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
     replies: { done: alertSaid },
-    handle: async ({ body }, { namespace }) => {
+    handle: async ({ body, actor }, { namespace }) => {
       const { severity, message, fields } = validate(alertRequest, body);
       const text = fields === undefined ? null : JSON.stringify(fields);
-      const said = await alerts.say(saidIn(namespace, { severity, message, fields: text }));
+      const by = actor.name ?? '';
+      const said = await alerts.say(saidIn(namespace, { severity, message, fields: text, by }));
       return { body: { code: 200, alerts: said.ids, omitted: said.omittedCount } };
     },
   };
@@ -118,11 +121,12 @@ type Place = Pick<Alert, 'raisedAt' | 'id'>;
 
 async function pageOf(
   alerts: Pick<Alerts, 'raised' | 'cleared'>,
-  scope: Scope | null,
+  actor: Actor,
   { state, namespace, limit, cursor }: z.output<typeof alertListQuery>,
 ) {
+  const { scope, name } = actor;
   const read = (before: Place | null, count: number) =>
-    state === 'cleared' ? alerts.cleared(before, count) : alerts.raised(before, count);
+    alerts[state === 'cleared' ? 'cleared' : 'raised'](before, count, name ?? '');
   const isShown = ({ alert }: SeenAlert): boolean =>
     sees(scope, alert) && (namespace === undefined || alert.namespace === namespace);
   const count = scope === null && namespace === undefined ? limit + 1 : READ_COUNT;
@@ -135,24 +139,27 @@ async function pageOf(
     if (next === null) break;
   }
   const page = shown.slice(0, limit);
-  if (shown.length > limit || next !== null) next = page.at(-1)?.alert ?? (next && unnamed(next));
+  const last = page.at(-1)?.alert;
+  const isLast = shown.length <= limit && next === null;
   return {
-    alerts: page.map(viewOf),
-    next_cursor: next && `${next.raisedAt}.${next.id}`,
+    alerts: page.map((one) => viewOf(one, actor)),
+    // Of one that may not be seen nothing is told, not even when it was raised.
+    next_cursor: isLast ? null : last ? cursorOf(last) : next && places.sealed(cursorOf(next)),
   };
 }
 
+const cursorOf = ({ raisedAt, id }: Place): string => `${raisedAt}.${id}`;
+
 function placeIn(cursor: string): Place {
-  const [time = '', id = ''] = cursor.split('.', 2);
+  const place = cursor.includes('.') ? cursor : places.opened(cursor);
+  if (place === null) throw wrongCursor();
+  const [time = '', id = ''] = place.split('.', 2);
   return { raisedAt: Number(time), id };
 }
 
-/** Behind an alert that may not be seen: with those of its instant once more, of which there are not as many as a page looks at. */
-function unnamed({ raisedAt }: Place): Place {
-  return { raisedAt: raisedAt + 1, id: NO_ID };
-}
-
-function viewOf({ alert, deliveries }: SeenAlert): AlertView {
+/** By whom and with what answer receivers were told is for those who may see what receivers there are. */
+function viewOf({ alert, deliveries: all }: SeenAlert, actor: Actor): AlertView {
+  const deliveries = mayCallWhole(actor, 'GET /alert-receivers') ? all : [];
   const { id, rule, kind, severity, namespace, type, group, subject, message, change } = alert;
   const { raisedAt, clearedAt, toldAt, silencedUntil, silencedBy, silenceReason, fields, count } =
     alert;
