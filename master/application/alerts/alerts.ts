@@ -3,7 +3,7 @@
  * That something is raised and what is to be told of it are one commit, so that whoever is killed in between tells
  * it after his next start. Decides nothing itself: `domain/alerts/` does.
  */
-import { type Alert, keyOf, type Telling } from '../../domain/alerts/alert.ts';
+import { type Alert, keyOf } from '../../domain/alerts/alert.ts';
 import {
   AlertBook,
   type IsKnown,
@@ -15,6 +15,7 @@ import {
   type AlertReceiver,
   type AlertRule,
   forgetfulMs,
+  hasToSettle,
   rulesInForce,
   speaksOf,
 } from '../../domain/alerts/rule.ts';
@@ -26,25 +27,20 @@ import {
 } from '../../domain/alerts/bounds.ts';
 import { type Author, changeMadeBy } from '../../domain/model/audit.ts';
 import { type Said, testAlert } from '../../domain/alerts/said.ts';
-import type {
-  AlertDelivery,
-  AlertSender,
-  AlertStore,
-  AlertTry,
-  Log,
-  Store,
-  ToldAlert,
-} from '../ports.ts';
+import type { AlertDelivery, AlertSender, AlertStore, AlertTry, Log, Store } from '../ports.ts';
 import type { Duties, Duty, Found } from '../process/duties.ts';
 import type { Part } from '../process/lifecycle.ts';
-import { type Asker, Turnstile } from '../turnstile.ts';
+import { type Asker, letOthers, Turnstile } from '../turnstile.ts';
 import { lookBy, type LookedAt, type Watched } from './look.ts';
 import { Named, receiverFields, ruleFields } from './named.ts';
 import { Outbox } from './outbox.ts';
+import { byReceiver, piecesOf } from './tell.ts';
 
 const CHECK_MS = 15_000;
-/** Executors have to come back first. */
-const FIRST_MS = 60_000;
+/** Until a term has begun. */
+const BEGIN_MS = 1_000;
+/** For so long executors may yet come back: that nobody is there says nothing. */
+const EARLY_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** What is cleared, and what was told of it, is kept for so long. */
 const KEPT_MS = 30 * DAY_MS;
@@ -87,7 +83,10 @@ export class Alerts implements Part {
   #isLoaded = false;
   #isStopped = false;
   #droppedAt = 0;
+  #hasLooked = false;
+  #isEarly = true;
   #callOff: () => void = () => undefined;
+  #callOffEarly: () => void = () => undefined;
 
   constructor(options: AlertsOptions) {
     const { store, sender, clock, log, duties } = options;
@@ -111,7 +110,11 @@ export class Alerts implements Part {
   }
 
   start(): void {
-    this.#wake(FIRST_MS);
+    const { clock } = this.#options;
+    this.#callOffEarly = clock.wakeAt(clock.now() + EARLY_MS, () => {
+      this.#isEarly = false;
+    });
+    this.#wake(0);
     // What was raised before, and not told, is told now.
     void this.#inTurn(async () => undefined, null).catch(() => undefined);
   }
@@ -120,6 +123,7 @@ export class Alerts implements Part {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#callOff();
+    this.#callOffEarly();
     this.#outbox.stop();
     await this.#saying;
     if (this.#unsaid.length === 0) return;
@@ -322,7 +326,7 @@ export class Alerts implements Part {
         .catch((error: unknown) => {
           log.debug('alerts were not looked for', { event: 'alert', error: String(error) });
         });
-      void checked.then(() => this.#wake(CHECK_MS));
+      void checked.then(() => this.#wake(this.#hasLooked ? CHECK_MS : BEGIN_MS));
     });
   }
 
@@ -333,16 +337,21 @@ export class Alerts implements Part {
       return this.#rulesInForce();
     }, null);
     // Between two turns: nobody who asks for alerts waits until all namespaces are looked at.
-    const looked = await lookBy(rules, this.#options, now);
+    const isEarly = this.#isEarly;
+    const looked = await lookBy(rules, this.#options, now, isEarly);
+    this.#hasLooked ||= looked.isAnyKnown || !isEarly;
+    if (!this.#hasLooked) return { foundCount: 0, doneCount: 0 };
     return this.#inTurn(() => this.#conclude(looked, now), null);
   }
 
-  async #conclude({ found, unknown, knownSince }: LookedAt, now: number): Promise<Found> {
+  async #conclude(looked: LookedAt, now: number): Promise<Found> {
+    const { found, unknown, knownSince, isEarly } = looked;
     const rules = this.#rulesInForce();
     const checked = rules.map((rule) => ({ rule, findings: found.get(rule.name) ?? [] }));
     const isKnown: IsKnown = (namespace, rule) => {
       if (unknown.has(namespace)) return false;
       if (rule === null) return true;
+      if (isEarly && hasToSettle(rule)) return false;
       // One that was set meanwhile was not looked by.
       return found.has(rule.name) && now - (knownSince.get(namespace) ?? 0) > forgetfulMs(rule);
     };
@@ -358,37 +367,24 @@ export class Alerts implements Part {
     if (omittedCount > 0) {
       rareLog.warn('too many alerts: some are not raised', { event: 'alert', count: omittedCount });
     }
-    if (alerts.length === 0) return;
-    const deliveries = this.#deliveriesOf(tellings, now);
-    await this.#write(this.#store.write(alerts, deliveries));
-    this.#book.take(alerts);
+    const receivers = new Set(this.#receivers.byName.keys());
+    for (const [at, piece] of [...piecesOf({ alerts, tellings }, receivers.size)].entries()) {
+      if (at > 0) await letOthers(this.#options.clock);
+      const told = byReceiver(piece.tellings, rulesInForce(this.#rules.byName), receivers);
+      const deliveries = [...told].flatMap(([receiver, some]) =>
+        this.#outbox.joined(receiver, some, now, this.#options.newId),
+      );
+      await this.#write(this.#store.write(piece.alerts, deliveries));
+      this.#book.take(piece.alerts);
+      this.#outbox.keep(deliveries);
+    }
     for (const { event, alert } of tellings) {
       const { rule, severity, namespace, subject, message, id } = alert;
       const fields = { event: 'alert', alert: id, rule, severity, namespace, subject, message };
       if (event === 'cleared') log.info('an alert is over', fields);
       else log.warn('an alert was raised', { ...fields, repeated: event === 'repeated' });
     }
-    this.#outbox.add(deliveries);
-  }
-
-  /** For each receiver, of all that it is to be told now. */
-  #deliveriesOf(tellings: readonly Telling[], now: number): AlertDelivery[] {
-    const rules = new Map(rulesInForce(this.#rules.byName).map((rule) => [rule.name, rule]));
-    const byReceiver = new Map<string, ToldAlert[]>();
-    for (const telling of tellings) {
-      const rule = rules.get(telling.alert.rule);
-      // Whom a rule meant that is gone, nobody knows.
-      const names =
-        rule === undefined ? [] : (rule.receivers ?? [...this.#receivers.byName.keys()]);
-      for (const name of names.filter((one) => this.#receivers.byName.has(one))) {
-        const told = byReceiver.get(name) ?? [];
-        told.push(telling);
-        byReceiver.set(name, told);
-      }
-    }
-    return [...byReceiver].flatMap(([receiver, told]) =>
-      this.#outbox.joined(receiver, told, now, this.#options.newId),
-    );
+    this.#outbox.pump();
   }
 
   async #dropOld(now: number): Promise<void> {

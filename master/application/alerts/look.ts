@@ -12,12 +12,16 @@ export interface LookedAt {
   readonly unknown: ReadonlySet<string | null>;
   /** Before that nothing was counted. */
   readonly knownSince: ReadonlyMap<string | null, number>;
+  /** Of some namespace it is known how it stands. */
+  readonly isAnyKnown: boolean;
+  /** Executors may yet come back. */
+  readonly isEarly: boolean;
 }
 
 export interface Watched {
   readonly clock: Clock;
   /** The namespaces that are led; `state` is null where nothing is known of it now. */
-  readonly look: () => readonly (Omit<Looked, 'state' | 'now'> & {
+  readonly look: () => readonly (Omit<Looked, 'state' | 'now' | 'isEarly'> & {
     readonly state: Looked['state'] | null;
   })[];
   readonly disk: Disk;
@@ -28,15 +32,18 @@ export async function lookBy(
   rules: readonly AlertRule[],
   { clock, look, disk }: Watched,
   now: number,
+  isEarly: boolean,
 ): Promise<LookedAt> {
   const found = new Map<string, Finding[]>(rules.map(({ name }) => [name, []]));
   const unknown = new Set<string | null>();
   const knownSince = new Map<string | null, number>();
+  let isAnyKnown = false;
   for (const { state, ...looked } of look()) {
     knownSince.set(looked.namespace, looked.recent.since);
     if (state === null) unknown.add(looked.namespace);
     else {
-      const all = await inPieces(findingsIn({ ...looked, state, now }, rules), clock);
+      isAnyKnown = true;
+      const all = await inPieces(findingsIn({ ...looked, state, now, isEarly }, rules), clock);
       for (const [name, findings] of all) found.get(name)?.push(...findings);
     }
     await letOthers(clock);
@@ -49,5 +56,5 @@ export async function lookBy(
       if (finding !== null) found.get(rule.name)?.push(finding);
     }
   }
-  return { found, unknown, knownSince };
+  return { found, unknown, knownSince, isAnyKnown, isEarly };
 }

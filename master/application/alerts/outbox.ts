@@ -31,7 +31,8 @@ interface OutboxOptions {
 
 export class Outbox {
   readonly #options: OutboxOptions;
-  readonly #pending = new Map<string, AlertDelivery>();
+  /** By receiver, and by id, in their order. */
+  readonly #pending = new Map<string, Map<string, AlertDelivery>>();
   /** The newest of those that are over, for people. */
   readonly #ended = new Map<string, AlertDelivery>();
   /** How tries went, where that is not written yet. */
@@ -49,14 +50,14 @@ export class Outbox {
   }
 
   get pendingCount(): number {
-    return this.#pending.size;
+    return [...this.#pending.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   /**
    * What is to be written for a receiver to be told of these, in the order in which it is to be told: one message with what
    * nobody has tried to tell it yet, or, where too many wait for it, with the newest of them. A program is told the rest in
    * further messages, as it knows alerts by their ids; people are told how many more there are. None of it is sent before
-   * `add`.
+   * `keep`.
    */
   joined(
     receiver: string,
@@ -67,9 +68,8 @@ export class Outbox {
     const { known, freeCount, madeBefore } = this.#roomFor(receiver);
     if (known !== undefined) this.#held.add(known.id);
     // What is found comes first: nobody can hide it behind what he says.
-    const all = [...(known?.told ?? []), ...told].sort(
-      (a, b) => Number(a.alert.kind === 'message') - Number(b.alert.kind === 'message'),
-    );
+    const inOrder = [...(known?.told ?? []), ...told];
+    const all = [...inOrder.filter((one) => !isSaid(one)), ...inOrder.filter(isSaid)];
     // Whoever knows messages by their ids takes what was tried, and has become more, for the same.
     const isSame = known?.tries === 0;
     const count = Math.min(freeCount, Math.ceil(all.length / ALERTS_TOLD_TOGETHER_MAX));
@@ -96,19 +96,13 @@ export class Outbox {
   /** `known`: with which more can be told, undefined: with none; `freeCount`: so many may wait, that one with them. */
   #roomFor(receiver: string) {
     const sent = this.#busy.get(receiver);
-    const unheard: Unheard = new Map();
-    let count = 0;
+    const line = this.#pending.get(receiver) ?? NONE;
+    const count = line.size;
     let madeBefore = 0;
     let newest: AlertDelivery | undefined;
-    let hasToWait = false;
-    for (const one of this.#pending.values()) {
-      if (one.receiver !== receiver) continue;
-      count += 1;
+    for (const one of line.values()) {
       madeBefore = Math.max(madeBefore, one.madeAt);
-      const isLate = isBehind(one, unheard);
-      if (one.id === sent) continue;
-      newest = one;
-      hasToWait = isLate;
+      if (one.id !== sent) newest = one;
     }
     const channel = this.#options.receiverOf(receiver)?.channel;
     const isProgram = channel === 'webhook' || channel === 'json';
@@ -117,37 +111,39 @@ export class Outbox {
     const isFull = mayFollow && newest?.told.length === ALERTS_TOLD_TOGETHER_MAX;
     // The newest only, so that nothing comes before what was to be told before it. And what has to wait for another one is
     // no place for what has not.
-    const isOpen = newest?.tries === 0 && !hasToWait;
-    const takesUp = !isFull && (isOpen || count >= ALERT_DELIVERIES_EACH_MAX);
+    const isOpen = () => newest?.tries === 0 && !hasToWait(newest, line.values());
+    const takesUp = !isFull && (count >= ALERT_DELIVERIES_EACH_MAX || isOpen());
     const known = takesUp ? newest : undefined;
     const leftCount = ALERT_DELIVERIES_TO_PROGRAM_MAX - count + (known === undefined ? 0 : 1);
     return { known, freeCount: isProgram ? Math.max(1, leftCount) : 1, madeBefore };
   }
 
-  /** They are written; nothing is held any more. */
-  add(deliveries: readonly AlertDelivery[]): void {
+  /** They are written, and sent with the next `pump`; nothing is held any more. */
+  keep(deliveries: readonly AlertDelivery[]): void {
     this.#held.clear();
     for (const one of deliveries) {
       // With what was added it comes after what was tried meanwhile.
-      this.#pending.delete(one.id);
+      this.#pending.get(one.receiver)?.delete(one.id);
       this.#unwritten.delete(one.id);
       this.#keep(one);
     }
-    this.pump();
   }
 
   /** This is what is pending in the store; where something newer is known of it here, that holds. Nothing is held any more. */
   renew(stored: readonly AlertDelivery[]): void {
     const ids = new Set(stored.map(({ id }) => id));
-    for (const { id, receiver } of this.#pending.values()) {
-      // It went into another one, and nobody heard that this was written.
-      if (!ids.has(id) && this.#busy.get(receiver) !== id) this.#pending.delete(id);
+    for (const [receiver, line] of this.#pending) {
+      for (const id of line.keys()) {
+        // It went into another one, and nobody heard that this was written.
+        if (!ids.has(id) && this.#busy.get(receiver) !== id) line.delete(id);
+      }
     }
     const isNews = ({ id, receiver }: AlertDelivery): boolean =>
       !this.#ended.has(id) &&
       this.#busy.get(receiver) !== id &&
-      (this.#pending.get(id)?.tries ?? 0) === 0;
-    this.add(stored.filter(isNews));
+      (this.#pending.get(receiver)?.get(id)?.tries ?? 0) === 0;
+    this.keep(stored.filter(isNews));
+    this.pump();
   }
 
   /** In which each of those alerts was told, as far as is known here, by its id; the oldest first. */
@@ -155,7 +151,8 @@ export class Outbox {
     alerts: readonly { readonly id: string }[],
   ): ReadonlyMap<string, ReadonlySet<AlertDelivery>> {
     const all = new Map(alerts.map(({ id }) => [id, new Set<AlertDelivery>()]));
-    for (const one of [...this.#ended.values(), ...this.#pending.values()]) {
+    const pending = [...this.#pending.values()].flatMap((line) => [...line.values()]);
+    for (const one of [...this.#ended.values(), ...pending]) {
       for (const { alert } of one.told) all.get(alert.id)?.add(one);
     }
     return all;
@@ -168,17 +165,27 @@ export class Outbox {
     const { clock } = this.#options;
     const now = clock.now();
     let nextAt = Number.POSITIVE_INFINITY;
-    const unheard: Unheard = new Map();
-    for (const one of this.#pending.values()) {
-      if (this.#busy.has(one.receiver)) continue;
-      if (isBehind(one, unheard) || this.#held.has(one.id)) continue;
-      if (one.nextTryAt > now) nextAt = Math.min(nextAt, one.nextTryAt);
-      else {
-        this.#busy.set(one.receiver, one.id);
-        void this.#send(one);
-      }
+    for (const receiver of this.#pending.keys()) {
+      nextAt = Math.min(nextAt, this.#sendFirst(receiver, now));
     }
     if (nextAt < Number.POSITIVE_INFINITY) this.#callOff = clock.wakeAt(nextAt, () => this.pump());
+  }
+
+  /** What is due for a receiver, if it is told nothing now; else returns when something will be. */
+  #sendFirst(receiver: string, now: number): number {
+    let nextAt = Number.POSITIVE_INFINITY;
+    if (this.#busy.has(receiver)) return nextAt;
+    const unheard = new Set<string>();
+    for (const one of this.#pending.get(receiver)?.values() ?? []) {
+      if (isBehind(one, unheard) || this.#held.has(one.id)) continue;
+      if (one.nextTryAt <= now) {
+        this.#busy.set(receiver, one.id);
+        void this.#send(one);
+        return Number.POSITIVE_INFINITY;
+      }
+      nextAt = Math.min(nextAt, one.nextTryAt);
+    }
+    return nextAt;
   }
 
   /** What is not over goes on with the next process. */
@@ -209,10 +216,10 @@ export class Outbox {
 
   /** It takes what it is told: whatever else waits for it need not wait for long. */
   #bringForward(receiver: string, now: number): void {
-    for (const one of this.#pending.values()) {
+    const line = this.#pending.get(receiver) ?? NONE;
+    for (const one of line.values()) {
       const soonAt = Math.max(now, one.nextTryAt - waitAfter(one.tries) + SOON_MS);
-      if (one.receiver !== receiver || one.nextTryAt <= soonAt) continue;
-      this.#pending.set(one.id, { ...one, nextTryAt: soonAt });
+      if (one.nextTryAt > soonAt) line.set(one.id, { ...one, nextTryAt: soonAt });
     }
   }
 
@@ -261,13 +268,15 @@ export class Outbox {
   }
 
   #keep(delivery: AlertDelivery): void {
-    const { id, state } = delivery;
+    const { id, receiver, state } = delivery;
+    const line = this.#pending.get(receiver) ?? new Map<string, AlertDelivery>();
     if (state === 'pending') {
       // What was tried keeps its place.
-      this.#pending.set(id, delivery);
+      this.#pending.set(receiver, line.set(id, delivery));
       return;
     }
-    this.#pending.delete(id);
+    line.delete(id);
+    if (line.size === 0) this.#pending.delete(receiver);
     this.#ended.set(id, delivery);
     const [oldest] = this.#ended.size > KEPT_COUNT_MAX ? this.#ended.keys() : [];
     if (oldest !== undefined) this.#ended.delete(oldest);
@@ -278,18 +287,37 @@ function waitAfter(tries: number): number {
   return WAITS_MS[Math.min(tries, WAITS_MS.length) - 1] ?? 0;
 }
 
-/**
- * Of what each receiver has something to hear yet: that something is over does not overtake that it was raised, nor what
- * is raised anew that it was over before.
- */
-type Unheard = Map<string, Set<string>>;
+const NONE = new Map<string, AlertDelivery>();
 
-/** Adds what it tells of to what its receiver has not heard. */
-function isBehind({ receiver, told }: AlertDelivery, unheard: Unheard): boolean {
-  const known = unheard.get(receiver) ?? new Set<string>();
-  unheard.set(receiver, known);
-  const keys = told.map(({ alert }) => keyOf(alert));
-  const isIt = keys.some((key) => known.has(key));
-  for (const key of keys) known.add(key);
+const isSaid = ({ alert }: ToldAlert): boolean => alert.kind === 'message';
+
+/** Of each alert that waits to be told, as it takes long to make. */
+const keys = new WeakMap<ToldAlert['alert'], string>();
+
+function keyFor({ alert }: ToldAlert): string {
+  const known = keys.get(alert);
+  if (known !== undefined) return known;
+  const key = keyOf(alert);
+  keys.set(alert, key);
+  return key;
+}
+
+/**
+ * Whether something that it tells of is in what its receiver has yet to hear, to which it is added: that something is over
+ * does not overtake that it was raised, nor what is raised anew that it was over before.
+ */
+function isBehind({ told }: AlertDelivery, unheard: Set<string>): boolean {
+  const isIt = told.some((one) => unheard.has(keyFor(one)));
+  for (const one of told) unheard.add(keyFor(one));
   return isIt;
+}
+
+/** Whether it is behind one that comes before it in its line. */
+function hasToWait(delivery: AlertDelivery, line: Iterable<AlertDelivery>): boolean {
+  const own = new Set(delivery.told.map(keyFor));
+  for (const { id, told } of line) {
+    if (id === delivery.id) return false;
+    if (told.some((one) => own.has(keyFor(one)))) return true;
+  }
+  return false;
 }

@@ -22,6 +22,8 @@ export const ALERT_FINDINGS_MAX = 100;
 export const ALERT_DELIVERIES_EACH_MAX = 20;
 export const ALERT_DELIVERIES_TO_PROGRAM_MAX = 60;
 export const ALERTS_TOLD_TOGETHER_MAX = 20;
+/** Alerts times receivers that one transaction writes, or one message for each receiver: some 5 ms of work. */
+export const TOLD_PER_WRITE_MAX = 1_000;
 
 /** What a template of a receiver names, and how long it may become with that; beyond it nothing is sent, and the try says so. */
 export const ALERT_PLACEHOLDERS_MAX = 200;

@@ -23,6 +23,8 @@ export interface Looked {
   readonly outcomes: Outcomes;
   readonly recent: Recent;
   readonly now: number;
+  /** Executors may yet come back: that nobody is there is not looked for. */
+  readonly isEarly?: boolean;
 }
 
 /** Beside what of it more than one rule asks for, found out once. */
@@ -49,10 +51,14 @@ const REMEDY_COUNT_MAX = 10;
 /** Nobody takes such tasks, whatever anybody has limited. */
 const NOBODY = new Set(['no_executor', 'labels_unmatched', 'reserved', 'draining', 'not_ready']);
 
+function lacksExecutors({ refusal }: Head): boolean {
+  return refusal !== null && NOBODY.has(refusal.reason);
+}
+
 const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = {
   *no_executor(sight, rule) {
     for (const head of sight.heads) {
-      if (head.refusal === null || !NOBODY.has(head.refusal.reason)) continue;
+      if (!lacksExecutors(head)) continue;
       // Of what is in the store only nobody knows since when it waits.
       if (head.since !== null && sight.now - head.since < secondsOf(rule)) continue;
       yield ofHead(sight, head, `type ${head.type}`, `Nobody takes tasks of type ${head.type}`);
@@ -183,13 +189,13 @@ export function* findingsIn(
 }
 
 function* sightOf(looked: Looked): Pieces<Sight> {
-  const { state, outcomes, now } = looked;
+  const { state, outcomes, now, isEarly = false } = looked;
   const found = yield* headsOf(state, now, ALL);
   const attempts = yield* outcomes.attempts(ALL, now);
   const backlog = yield* backlogOf(state, now, found);
   return {
     ...looked,
-    heads: found.heads,
+    heads: isEarly ? found.heads.filter((head) => !lacksExecutors(head)) : found.heads,
     attempts,
     backlog,
     budget: { remedyCount: REMEDY_COUNT_MAX },

@@ -137,6 +137,17 @@ export function forgetfulMs({ kind, threshold, windowMs }: AlertRule): number {
   return isForgetful ? (windowMs ?? HOUR_MS / 4) : 0;
 }
 
+const SETTLING: ReadonlySet<AlertKind> = new Set([
+  'no_executor',
+  'oldest_wait',
+  'callback_backlog',
+]);
+
+/** Soon after a start that it finds nothing does not tell that all is well: executors come back, and callbacks are read. */
+export function hasToSettle({ kind }: AlertRule): boolean {
+  return SETTLING.has(kind);
+}
+
 /** Where it leads to; the rest of it is what many receivers know the sender by. */
 export function shownUrl(url: string): string {
   // As whoever calls it reads it: a backslash ends the host too, and before `@` stands a secret.

@@ -93,10 +93,18 @@ function connectedOf(executors: Iterable<Executor>): number {
   return count;
 }
 
-function* alikeIn({ lanes }: State, now: number, sight: Sight): Pieces<Alike[]> {
+/** By lane, how many of its tasks are known to be due later. */
+function delayedIn({ delayed }: State): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const { lane } of delayed) counts.set(lane, (counts.get(lane) ?? 0) + 1);
+  return counts;
+}
+
+function* alikeIn(state: State, now: number, sight: Sight): Pieces<Alike[]> {
   const found = new Map<Kind, (Alike | undefined)[]>();
+  let delayed: ReadonlyMap<number, number> | null = null;
   let lookCount = 0;
-  for (const lane of lanes.values()) {
+  for (const lane of state.lanes.values()) {
     if (++lookCount % PIECE_COUNT === 0) yield;
     const { ready, kind, isPaused, quota } = lane;
     const count = lane.waitingCount - lane.heldCount;
@@ -105,6 +113,10 @@ function* alikeIn({ lanes }: State, now: number, sight: Sight): Pieces<Alike[]> 
     const dueAt = dueAtOf(lane);
     // None is due: memory holds all that are, or the first is due later.
     if (first === null && (ready.complete || (dueAt ?? 0) > now)) continue;
+    if (first === null && dueAt === null) {
+      delayed ??= delayedIn(state);
+      if ((delayed.get(lane.id) ?? 0) >= count) continue;
+    }
     const isFull = quota !== null && !groupHasRoom(quota);
     const ofKind = found.get(kind) ?? [];
     const place = (isPaused ? 1 : 0) + (isFull ? 2 : 0);

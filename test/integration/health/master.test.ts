@@ -34,11 +34,13 @@ describe('the health of a master', () => {
 
   it('is stopped while the store is away, and says how old the figures are', async () => {
     const since = now - 90_000;
-    face.master.flow = stuck;
     face.namespaces.storeTrouble = { reason: 'its disk is full', since };
-    for (const known of [true, false]) {
-      if (!known) face.master.flow = null;
+    const seenFlows = new Set<unknown>();
+    for (const remembered of [flow, stuck, null]) {
+      face.master.flow = remembered;
+      const known = remembered !== null;
       const seen = await health();
+      seenFlows.add(seen.flow && `${seen.flow.state}: ${seen.flow.message}`);
       expect(seen).to.deep.include({
         status: 'stopped',
         message: 'The store does not answer: nothing is accepted, started or ended.',
@@ -55,6 +57,8 @@ describe('the health of a master', () => {
           : { fresh: false, age: null, at: null },
       );
     }
+    const stopped = 'stopped: The store does not answer: nothing is accepted, started or ended.';
+    expect([...seenFlows]).to.deep.equal([stopped, null]);
   });
 
   it('is stopped while it begins, and while it is shutting down', async () => {

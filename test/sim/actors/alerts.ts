@@ -36,9 +36,10 @@ import type { SimStore } from '../store.ts';
 import type { Process, World } from '../world.ts';
 
 const HOOK = { channel: 'webhook', to: [], url: '', secret: null, template: null } as const;
-/** A master looks every quarter of a minute, a minute after its start: few runs would be long enough for that. */
+/** A master looks every quarter of a minute, and for executors a minute after its start: few runs would be long enough for that. */
 const LONG_MS = 15_000;
 const HASTE = 5;
+const EARLY_MS = 60_000 / HASTE;
 
 /** Of all masters of a run. */
 export interface AlertWorld {
@@ -137,7 +138,8 @@ export class SimAlerts {
     // Whoever was deposed may believe what he likes.
     if (state !== null && term === ledger.term) {
       const sight = sightOf(state, ledger, process.now());
-      this.#nobody.looked(sight, !faults.has('store'));
+      const isEarly = process.now() - (this.startedAt ?? 0) < EARLY_MS;
+      if (!isEarly) this.#nobody.looked(sight, !faults.has('store'));
       const told = (health: Health | null): void => {
         if (health !== null) this.#health.looked({ ...sight, flow: health.flow.state });
       };

@@ -87,6 +87,7 @@ describe('the alerts of a master', () => {
   afterEach(() => alerts.stop());
 
   it('tells each receiver at once of what several rules find, and of its end', async () => {
+    await clock.pass(50_000);
     free = 5;
     scheduler.submit({ id: 'a' });
     scheduler.now = clock.now();
@@ -110,6 +111,31 @@ describe('the alerts of a master', () => {
     const over = await alerts.cleared(null, 10);
     expect(over.map(({ alert }) => alert.rule).sort()).to.deep.equal(['disk', 'no_executor']);
     expect(over[0]?.deliveries.map(({ state }) => state)).to.deep.equal(['delivered', 'delivered']);
+  });
+
+  it('looks as soon as something is known, and for executors when they had time to come back', async () => {
+    await alerts.stop();
+    scheduler.submit({ id: 'a' });
+    scheduler.now = clock.now();
+    await clock.pass(2 * MINUTE);
+    const { state } = scheduler;
+    let isKnown = false;
+    free = 5;
+    begin();
+    Object.defineProperty(seen, 'state', { get: () => (isKnown ? state : null), enumerable: true });
+    await clock.pass(5_000);
+    isKnown = true;
+    await clock.pass(20_000);
+    expect(events()).to.deep.equal(['raised disk']);
+    await clock.pass(30_000);
+    expect(events()).to.have.length(1);
+    await clock.pass(MINUTE);
+    expect(events()).to.deep.equal(['raised disk', 'raised no_executor']);
+    // What was raised before is not over because executors were not there yet.
+    await alerts.stop();
+    begin();
+    await clock.pass(50_000);
+    expect(events()).to.have.length(2);
   });
 
   it('says nothing of tasks that wait for a limit, a pause or their time', async () => {
@@ -282,7 +308,7 @@ describe('the alerts of a master', () => {
     };
     const share = await ruleOf('failure_share');
     await alerts.setRule({ ...share, name: 'share' }, null);
-    await clock.pass(MINUTE);
+    await clock.pass(15_000);
     expect({ lookCount, attemptsCount }).to.deep.equal({ lookCount: 21, attemptsCount: 1 });
     expect(longest, 'within some milliseconds').to.be.at.most(4);
   });

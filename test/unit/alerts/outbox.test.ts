@@ -35,6 +35,11 @@ describe('the outbox of alerts', () => {
     ...{ state: 'pending', tries: 0, nextTryAt: clock.now(), error: null, endedAt: null },
   });
 
+  const add = (written: readonly AlertDelivery[]): void => {
+    outbox.keep(written);
+    outbox.pump();
+  };
+
   beforeEach(() => {
     clock = new ManualClock();
     channel = 'slack';
@@ -67,7 +72,7 @@ describe('the outbox of alerts', () => {
 
   it('tries again what was not taken, ever less often, and gives up after a day', async () => {
     answers = Array.from({ length: 50 }, () => FAILED);
-    outbox.add([delivery('a')]);
+    add([delivery('a')]);
     await clock.pass(5_000);
     expect(sent).to.have.length(2);
     await clock.pass(20 * HOUR);
@@ -79,7 +84,7 @@ describe('the outbox of alerts', () => {
   });
 
   it('has one under way to each receiver, and does not let one wait for another', async () => {
-    outbox.add([delivery('a'), delivery('b'), delivery('c', 'night')]);
+    add([delivery('a'), delivery('b'), delivery('c', 'night')]);
     expect(sent).to.deep.equal(['ops a', 'night c']);
     await clock.pass(1);
     expect(sent).to.deep.equal(['ops a', 'night c', 'ops b']);
@@ -88,9 +93,9 @@ describe('the outbox of alerts', () => {
 
   it('does not tell that something is over before it has told that it was raised, or the other way round', async () => {
     answers = [FAILED, FAILED];
-    outbox.add([delivery('raised', 'ops', ['x'])]);
+    add([delivery('raised', 'ops', ['x'])]);
     await clock.pass(6_000);
-    outbox.add([delivery('cleared', 'ops', ['x']), delivery('night', 'night', ['x'])]);
+    add([delivery('cleared', 'ops', ['x']), delivery('night', 'night', ['x'])]);
     await clock.pass(1_000);
     expect(sent.splice(0)).to.deep.equal(['ops raised', 'ops raised', 'night night']);
     await clock.pass(30_000);
@@ -100,20 +105,20 @@ describe('the outbox of alerts', () => {
 
   it('does not put what comes into what has to wait', async () => {
     answers = [FAILED];
-    outbox.add([delivery('raised', 'ops', ['x'])]);
+    add([delivery('raised', 'ops', ['x'])]);
     await clock.pass(1_000);
-    outbox.add([delivery('cleared', 'ops', ['x'])]);
-    outbox.add(outbox.joined('ops', [toldOf('urgent')], clock.now(), () => 'urgent'));
+    add([delivery('cleared', 'ops', ['x'])]);
+    add(outbox.joined('ops', [toldOf('urgent')], clock.now(), () => 'urgent'));
     await clock.pass(1);
     expect(sent).to.deep.equal(['ops raised', 'ops urgent']);
   });
 
   it('puts what comes behind all that waits', async () => {
     const two = [delivery('raised-y', 'ops', ['y']), delivery('raised-x', 'ops', ['x'])];
-    outbox.add([delivery('busy'), ...two]);
+    add([delivery('busy'), ...two]);
     const [joined] = outbox.joined('ops', [toldOf('x')], clock.now(), () => 'new');
     expect(joined?.id).to.equal('raised-x');
-    outbox.add(joined ? [joined] : []);
+    add(joined ? [joined] : []);
     for (let i = 0; i < 3; i++) await clock.pass(1);
     expect(sent).to.deep.equal(['ops busy', 'ops raised-y', 'ops raised-x']);
   });
@@ -125,7 +130,7 @@ describe('the outbox of alerts', () => {
     for (const subject of subjects) {
       const written = outbox.joined('ops', [toldOf(subject)], clock.now(), () => `d-${subject}`);
       for (const one of written) last.set(one.id, one);
-      outbox.add(written);
+      add(written);
       await settled();
     }
     expect(outbox.pendingCount).to.equal(ALERT_DELIVERIES_EACH_MAX);
@@ -166,7 +171,7 @@ describe('the outbox of alerts', () => {
       const told = Array.from({ length }, () => toldOf(`${count++}`));
       const written = outbox.joined('ops', told, clock.now(), () => `d-${last.size}-${count++}`);
       for (const one of written) last.set(one.id, one);
-      outbox.add(written);
+      add(written);
     };
     const waiting = () => [...last.values()].filter(({ state }) => state === 'pending');
     const toldCount = () => waiting().reduce((sum, { told }) => sum + told.length, 0);
@@ -188,20 +193,20 @@ describe('the outbox of alerts', () => {
 
   it('tells what waits once the receiver takes something else, and not for each such thing', async () => {
     answers = [FAILED, FAILED, FAILED, FAILED, FAILED];
-    outbox.add([delivery('raised', 'ops', ['x'])]);
+    add([delivery('raised', 'ops', ['x'])]);
     await clock.pass(HOUR / 2);
     expect(sent.splice(0)).to.have.length(5);
-    outbox.add([delivery('other', 'ops', ['y']), delivery('cleared', 'ops', ['x'])]);
+    add([delivery('other', 'ops', ['y']), delivery('cleared', 'ops', ['x'])]);
     await clock.pass(1);
     await clock.pass(1);
     await clock.pass(1);
     expect(sent.splice(0)).to.deep.equal(['ops other', 'ops raised', 'ops cleared']);
     const refused = Array.from({ length: 3 }, () => [FAILED, TAKEN, TAKEN, TAKEN]).flat();
     answers = refused;
-    outbox.add([delivery('refused', 'ops', ['z'])]);
+    add([delivery('refused', 'ops', ['z'])]);
     for (let i = 0; i < 8; i++) {
       await clock.pass(4_000);
-      outbox.add([delivery(`taken${i}`)]);
+      add([delivery(`taken${i}`)]);
     }
     await clock.pass(1);
     expect(sent.filter((one) => one === 'ops refused').length).to.be.within(2, 3);
@@ -209,7 +214,7 @@ describe('the outbox of alerts', () => {
 
   it('gives up at once what nobody will take', async () => {
     answers = [{ error: 'HTTP 410', isFinal: true }];
-    outbox.add([delivery('a'), delivery('b', 'gone')]);
+    add([delivery('a'), delivery('b', 'gone')]);
     await clock.pass(1);
     expect(sent).to.deep.equal(['ops a']);
     expect(written.sort()).to.deep.equal(['a failed 1', 'b failed 1']);
@@ -217,7 +222,7 @@ describe('the outbox of alerts', () => {
 
   it('does not write how an earlier try went after a later one', async () => {
     [isAway, answers] = [true, [FAILED]];
-    outbox.add([delivery('a')]);
+    add([delivery('a')]);
     await clock.pass(1);
     isAway = false;
     let answer = (): void => undefined;
@@ -234,7 +239,7 @@ describe('the outbox of alerts', () => {
 
   it('does not send again what it could not write, and writes it later', async () => {
     isAway = true;
-    outbox.add([delivery('a')]);
+    add([delivery('a')]);
     await clock.pass(HOUR);
     isAway = false;
     await outbox.writeRest();

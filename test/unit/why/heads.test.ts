@@ -67,6 +67,15 @@ describe('what keeps the first tasks that wait', () => {
     expect(flowOf()).to.include({ oldestWaitMs: null, isOldestKnown: false });
     expect(flowOf().message).to.match(/waiting, for how long is not known yet\.$/);
 
+    // All that is left of it is in memory, and due later.
+    const runAt = BEGIN + 60 * MINUTE;
+    const { scheduler: one } = Scheduler.restored({ lanes: [{ ...stored, count: 2, dueAt }] });
+    const task = sampleTask({ id: 'later', state: 'waiting', lane: 2, dueAt: runAt, seq: 7 });
+    one.send({ type: 'delayedLoaded', tasks: [task], complete: true });
+    expect(brief(one)).to.deep.equal(['echo no_executor 2']);
+    dequeue(one.state, sampleTask({ state: 'waiting', lane: 2, dueAt }));
+    expect(brief(one)).to.deep.equal([]);
+
     const later = { ...stored, dueAt: BEGIN + MINUTE };
     const { scheduler: idle } = Scheduler.restored({ lanes: [later] });
     expect(atOnce(headsOf(idle.state, idle.now, ALL)).heads).to.deep.equal([]);

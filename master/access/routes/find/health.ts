@@ -84,7 +84,7 @@ async function viewOf(
   return {
     status: isStopped ? 'stopped' : isDegraded ? 'degraded' : 'ok',
     message: (isStopped || isDegraded ? worst?.message : health?.flow.message) ?? '',
-    flow: health && flowView(health),
+    flow: health && flowView(health, ofMaster),
     success: health && {
       state: health.success.state,
       message: health.success.message,
@@ -101,8 +101,11 @@ async function viewOf(
   };
 }
 
-function flowView({ flow }: Health): HealthView['flow'] {
-  const { state, message, executors, oldestWaitMs, isOldestKnown } = flow;
+/** @param ofMaster Why it takes no work: then nothing flows, whatever memory knows of. */
+function flowView({ flow }: Health, ofMaster: Finding | null): HealthView['flow'] {
+  const { executors, oldestWaitMs, isOldestKnown } = flow;
+  const { state, message } =
+    ofMaster === null ? flow : { state: 'stopped' as const, message: ofMaster.message };
   return {
     state,
     message,

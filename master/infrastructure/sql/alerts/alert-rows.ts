@@ -45,11 +45,18 @@ export class AlertRows implements AlertStore {
       { sql: `${ALERTS} WHERE cleared_at IS NULL OR silenced_until > ?`, values: [now] },
       { sql: `${DELIVERIES} WHERE state = 'pending' ORDER BY made_at`, values: [] },
     ]);
+    const { pace } = this.#database;
+    const pending: AlertDelivery[] = [];
+    for (const row of deliveries) {
+      // Each may name twenty alerts, and there may be thousands.
+      if (pace.isOver) await pace.pause();
+      pending.push(deliveryOf(row));
+    }
     return {
       rules: settings.filter(isA('rule')).map((row) => definitionIn(row) as AlertRule),
       receivers: settings.filter(isA('receiver')).map((row) => definitionIn(row) as AlertReceiver),
       alerts: alerts.map(alertOf),
-      deliveries: deliveries.map(deliveryOf),
+      deliveries: pending,
     };
   }
 

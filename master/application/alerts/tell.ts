@@ -1,0 +1,52 @@
+/** What a look has decided, as it is written: in pieces, each with what receivers are to be told of it. Decides nothing. */
+import { type Alert, keyOf, type Telling } from '../../domain/alerts/alert.ts';
+import { ALERTS_TOLD_TOGETHER_MAX, TOLD_PER_WRITE_MAX } from '../../domain/alerts/bounds.ts';
+import type { Verdict } from '../../domain/alerts/book.ts';
+import type { AlertRule } from '../../domain/alerts/rule.ts';
+
+type Piece = Pick<Verdict, 'alerts' | 'tellings'>;
+
+/**
+ * In their order, what is found before what is said: so many at a time that few are told to all receivers, and whole
+ * messages. What is of one thing stays together.
+ */
+export function* piecesOf({ alerts, tellings }: Piece, receiverCount: number): Generator<Piece> {
+  const messageCount = TOLD_PER_WRITE_MAX / Math.max(1, receiverCount) / ALERTS_TOLD_TOGETHER_MAX;
+  const countMax = Math.max(1, Math.floor(messageCount)) * ALERTS_TOLD_TOGETHER_MAX;
+  const isSaid = ({ kind }: Alert) => kind === 'message';
+  const inOrder = [...alerts.filter((one) => !isSaid(one)), ...alerts.filter(isSaid)];
+  const tellingOf = new Map(tellings.map((telling) => [telling.alert, telling]));
+  for (let from = 0; from < inOrder.length; ) {
+    let to = Math.min(from + countMax, inOrder.length);
+    while (to < inOrder.length && isOfSame(inOrder[to - 1], inOrder[to])) to += 1;
+    const piece = inOrder.slice(from, to);
+    const told = piece.map((alert) => tellingOf.get(alert)).filter((one) => one !== undefined);
+    yield { alerts: piece, tellings: told };
+    from = to;
+  }
+}
+
+function isOfSame(one: Alert | undefined, other: Alert | undefined): boolean {
+  return one !== undefined && other !== undefined && keyOf(one) === keyOf(other);
+}
+
+/** Whom a rule meant that is gone, nobody knows. */
+export function byReceiver(
+  tellings: readonly Telling[],
+  rules: readonly AlertRule[],
+  receivers: ReadonlySet<string>,
+): ReadonlyMap<string, readonly Telling[]> {
+  const ruleOf = new Map(rules.map((rule) => [rule.name, rule]));
+  const all = new Map<string, Telling[]>();
+  for (const telling of tellings) {
+    const rule = ruleOf.get(telling.alert.rule);
+    const names = rule === undefined ? [] : (rule.receivers ?? receivers);
+    for (const name of names) {
+      if (!receivers.has(name)) continue;
+      const told = all.get(name);
+      if (told === undefined) all.set(name, [telling]);
+      else told.push(telling);
+    }
+  }
+  return all;
+}
