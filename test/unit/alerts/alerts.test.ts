@@ -113,31 +113,6 @@ describe('the alerts of a master', () => {
     expect(over[0]?.deliveries.map(({ state }) => state)).to.deep.equal(['delivered', 'delivered']);
   });
 
-  it('looks as soon as something is known, and for executors when they had time to come back', async () => {
-    await alerts.stop();
-    scheduler.submit({ id: 'a' });
-    scheduler.now = clock.now();
-    await clock.pass(2 * MINUTE);
-    const { state } = scheduler;
-    let isKnown = false;
-    free = 5;
-    begin();
-    Object.defineProperty(seen, 'state', { get: () => (isKnown ? state : null), enumerable: true });
-    await clock.pass(5_000);
-    isKnown = true;
-    await clock.pass(20_000);
-    expect(events()).to.deep.equal(['raised disk']);
-    await clock.pass(30_000);
-    expect(events()).to.have.length(1);
-    await clock.pass(MINUTE);
-    expect(events()).to.deep.equal(['raised disk', 'raised no_executor']);
-    // What was raised before is not over because executors were not there yet.
-    await alerts.stop();
-    begin();
-    await clock.pass(50_000);
-    expect(events()).to.have.length(2);
-  });
-
   it('says nothing of tasks that wait for a limit, a pause or their time', async () => {
     scheduler.connect('x');
     scheduler.submit({ id: 'later', runAt: scheduler.now + 100 * HOUR });
@@ -194,29 +169,6 @@ describe('the alerts of a master', () => {
     expect(await alerts.say(more)).to.deep.equal({ ids: [], omittedCount: 1 });
     expect(await alerts.say(messageOf('n'))).to.deep.include({ omittedCount: 0 });
     expect(await alerts.say({ ...more, by: 'bob' })).to.deep.include({ omittedCount: 0 });
-  });
-
-  it('looks and reads whatever one says at the same time', async () => {
-    free = 5;
-    let release: () => void = () => undefined;
-    const { write } = store.alerts;
-    const held = new Promise<void>((resolve) => void (release = resolve));
-    store.alerts.write = async (...of) => {
-      await held;
-      return write.call(store.alerts, ...of);
-    };
-    const said = Array.from({ length: 300 }, (_, at) =>
-      alerts.say(messageOf('n'.repeat(at + 1))).catch((error: Error) => error.message),
-    );
-    await clock.pass(2 * MINUTE);
-    release();
-    const listed = await alerts.raised(null, 1_000, 'bob');
-    const refused = (await Promise.all(said)).filter((one) => typeof one === 'string');
-    expect(refused.length).to.equal(300 - 101);
-    expect(refused[0]).to.match(/too many alerts are asked for by one token/);
-    expect(listed.length, 'before all of it is raised').to.be.below(50);
-    await clock.pass(MINUTE);
-    expect(events().join(', ')).to.include('raised disk');
   });
 
   it('raises whatever was said while nothing could be written', async () => {
