@@ -149,7 +149,7 @@ function field(text: string, before: Record<string, string> = {}): Record<string
 function toldInWords({ deliveries, silenced_until: until, told_at: at }: AlertView): string | null {
   if (until !== null && Date.parse(until) > Date.now()) return `silenced until ${until}`;
   const newest = new Map(deliveries.map((one) => [one.receiver, one]));
-  if (newest.size === 0) return at === null ? null : 'nobody is to be told';
+  if (newest.size === 0) return at === null ? null : 'nobody that you may see is to be told';
   return [...newest.values()]
     .map(({ receiver, state }) => (state === 'delivered' ? receiver : `${receiver} (${state})`))
     .join(', ');

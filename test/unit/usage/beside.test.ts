@@ -26,7 +26,7 @@ describe('reports beside other reads', () => {
     } as const;
     const use = async <T>(_: string, work: (led: { master: MasterHandle }) => Promise<T>) =>
       work({ master });
-    const routes = inNamespaces({ use } as never, [common, { ...common, hot: true }]);
+    const routes = inNamespaces({ use }, [common, { ...common, hot: true }]);
     for (const route of routes) {
       const asked = { actor: { name: 'ann', scope: null }, author: null, params: {} };
       await route.handle(asked as unknown as ApiRequest);
