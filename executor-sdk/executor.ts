@@ -17,6 +17,7 @@ import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
 import { ReadinessCheck } from './readiness.ts';
 import { monotonicClock } from './session/clock.ts';
+import { logEnd } from './log/end-line.ts';
 import { AttemptLog } from './log/task-log.ts';
 import { AlertReport } from './reports/alert-report.ts';
 import { EventReport } from './reports/event-report.ts';
@@ -265,7 +266,6 @@ export class Executor {
     groups.close();
     report.close();
     told.close();
-    log.close();
     raised.close();
     const aborted = signal.aborted ? (signal.reason as TaskAborted).reason : null;
     const outcome = outcomeOf(key, end, {
@@ -273,6 +273,8 @@ export class Executor {
       reportsTimeouts,
       bytesMax: limits.result_bytes,
     });
+    logEnd(log, end, { aborted, problem: outcome.problem });
+    log.close();
     this.#tell({ type: 'result', ...key, body: outcome.body });
     // What made it fail may be in the way of the next one too.
     if ('error' in end && aborted === null) this.checkReady();

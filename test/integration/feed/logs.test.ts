@@ -73,6 +73,29 @@ describe('logs over HTTP', () => {
     };
   }
 
+  it('end with the word of the master where the executor could not say it', async () => {
+    await say(1, 1, {});
+    const finishedAt = face.master.clock.now();
+    const task = sampleTask({ seq, id, state: 'failed', attempt: 1, finishedAt });
+    const record = { taskSeq: seq, attempt: 1, executorId: 'e1', incarnation: null, session: null };
+    const error = { message: 'executor e1: its lease ended' };
+    const times = { offeredAt: NOW, startedAt: NOW, endedAt: finishedAt };
+    const lost = { ...record, ...times, outcome: 'lost', error, detailsBytes: 0 } as const;
+    face.master.keep(task, { attempts: [lost] });
+    await face.master.clock.pass(2_000);
+    const { lines, next, ended } = await asked();
+    expect(lines.map(({ n, level, text }) => ({ n, level, text }))).to.deep.equal([
+      { n: 1, level: 'info', text: 'line 1' },
+      { n: 2, level: 'error', text: 'lost: executor e1: its lease ended' },
+    ]);
+    expect(ended).to.equal(true);
+    expect((await asked(`after=${next}`)).lines, 'once').to.deep.equal([]);
+    expect((await asked('after=1.1')).lines, 'also for whoever had the rest').to.have.length(1);
+    const text = await (await stream('follow=1')).ended;
+    expect(text.match(/^id: .*$/gm)?.at(-1)).to.equal(`id: ${next}`);
+    expect((await asked('level=error')).lines).to.have.length(1);
+  });
+
   it('brings lines page by page, with what is missing between them', async () => {
     await say(1, 1, {}, { level: 'warn', stream: 'stderr', fields: { at: 'x' } });
     await say(1, 6, { text: 'the last' });

@@ -7,8 +7,9 @@ import {
 } from '@soda-scheduler/protocol';
 import { logPage, taskLogQuery } from '@soda-scheduler/protocol/schemas';
 import type { LogPage, LogQuery, PlacedLine } from '../../../application/logs/logs.ts';
+import { fits } from '../../../domain/logs/log-line.ts';
 import type { LogPlace } from '../../../application/logs/log-store.ts';
-import { isTerminal, type Task } from '../../../domain/model/task.ts';
+import { isLoss, isTerminal, type Task } from '../../../domain/model/task.ts';
 import { checkShape } from '../../body/fields.ts';
 import { type ApiRequest, asksFor, type NamespaceRoute, type Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
@@ -85,7 +86,22 @@ function followedBy(
     const isEnded = isOver(shown.task, attempt, logs.now());
     const mayGrow = !isEnded || logs.mayGrow(taskSeq, attempt);
     const page = await logs.read({ ...query, after, isOver: !mayGrow });
-    return { ...page, isLast: page.isAtEnd && !mayGrow };
+    const isLast = page.isAtEnd && !mayGrow;
+    const loss = isLast && after?.n !== END_N ? await lossAfter(page.next) : null;
+    if (loss === null) return { ...page, isLast };
+    const lines = fits(filter, loss) ? [...page.lines, loss] : page.lines;
+    return { ...page, lines, isLast, next: { attempt: loss.attempt, n: END_N } };
+  };
+  /** Of the newest attempt, whose executor could not say how it ended: the master does. */
+  const lossAfter = async (last: LogPlace): Promise<PlacedLine | null> => {
+    const shown = await master.find(id, 'all');
+    const of = attempt ?? shown?.task.attempt;
+    const record = shown?.attempts.find((one) => one.attempt === of);
+    if (record === undefined || !isLoss(record.outcome)) return null;
+    const why = record.error === null ? '' : `: ${record.error.message}`;
+    const n = last.attempt === of ? last.n + 1 : 1;
+    const said = { level: 'error', stream: 'log', text: `lost${why}`, fields: null } as const;
+    return { attempt: record.attempt, n, at: record.endedAt, ...said };
   };
   return {
     readFrom,
@@ -96,10 +112,13 @@ function followedBy(
     isAtEnd: ({ isAtEnd }) => isAtEnd,
     isLast: ({ isLast }) => isLast,
     replyOf: (page) => ({ body: bodyOf(page) }),
-    textOf: (page) => page.lines.map(eventOf).join('') + lossOf(page),
+    textOf: (page) => eventsOf(page) + lostOf(page),
     idOf: ({ next }) => idOf(next),
   };
 }
+
+/** Behind all lines of an attempt, and what the master says of its end. */
+const END_N = 9_999_999_999;
 
 /** No line ever comes after it. */
 const NOWHERE: LogPlace = { attempt: Number.POSITIVE_INFINITY, n: 0 };
@@ -128,10 +147,17 @@ function bodyOf({ lines, droppedCount, lostCount, next, isLast }: Page): PageBod
 const lostInWords = (count: number): string =>
   `${count} ${count === 1 ? 'line was' : 'lines were'} lost at the end`;
 
-const eventOf = (line: PlacedLine): string => eventText(idOf(line), JSON.stringify(lineView(line)));
+/** Whoever has the last one goes on behind the page. */
+function eventsOf({ lines, next }: Page): string {
+  const texts = lines.map((line, at) => {
+    const id = idOf(at === lines.length - 1 ? next : line);
+    return eventText(id, JSON.stringify(lineView(line)));
+  });
+  return texts.join('');
+}
 
 /** An event of another name, so that whoever reads lines has lines only. */
-function lossOf({ lostCount, next }: Page): string {
+function lostOf({ lostCount, next }: Page): string {
   if (lostCount === 0) return '';
   const loss = { attempt: next.attempt, lost_at_end: lostCount };
   return `event: lost\n${eventText(idOf(next), JSON.stringify(loss))}`;
