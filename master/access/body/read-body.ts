@@ -57,18 +57,25 @@ export interface BodyHold {
   end(): void;
 }
 
+/** What a route takes. */
+interface Accepted {
+  readonly bytesMax: number;
+  /** It may come as that, too, in UTF-8. */
+  readonly otherType?: string | undefined;
+}
+
 /**
  * Undefined where there is no body at all. Takes of `hold` as the body arrives, at most twice its length.
  * @param proceed Called where nothing speaks against the body, before any of it is read.
  */
 export async function readBody(
   req: IncomingMessage,
-  bytesMax: number,
+  { bytesMax, otherType }: Accepted,
   hold: BodyHold,
   proceed: () => void,
 ): Promise<Buffer | undefined> {
   const contentType = req.headers['content-type'];
-  if (contentType !== undefined) checkContentType(contentType);
+  if (contentType !== undefined) checkContentType(contentType, otherType);
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     throw new Problem('notJson', 'Compressed bodies are not supported.');
@@ -81,10 +88,12 @@ export async function readBody(
   return bytes;
 }
 
-function checkContentType(contentType: string): void {
-  if (!/^application\/json *(; *charset="?utf-8"? *)?$/i.test(contentType)) {
-    throw new Problem('notJson', 'Expected Content-Type: application/json, in UTF-8.');
-  }
+function checkContentType(contentType: string, otherType: string | undefined): void {
+  const [, type = ''] = /^([a-z]+\/[a-z]+) *(; *charset="?utf-8"? *)?$/i.exec(contentType) ?? [];
+  const given = type.toLowerCase();
+  if (given === 'application/json' || (given !== '' && given === otherType)) return;
+  const other = otherType === undefined ? '' : ` or ${otherType}`;
+  throw new Problem('notJson', `Expected Content-Type: application/json${other}, in UTF-8.`);
 }
 
 /** The most that may come: Node holds a client to what it says. */

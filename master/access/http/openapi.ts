@@ -121,7 +121,7 @@ function operationOf(route: GuardedRoute): Json {
       ? {}
       : {
           requestBody: {
-            ...contentOf(route.body.schema),
+            ...bodyOf(route.body),
             required: route.body.optional !== true,
           },
         }),
@@ -184,6 +184,12 @@ function parametersOf(route: Route): Json[] {
 function patternOf(parameter: string | undefined): string {
   const patterns = { namespace: NAMESPACE_PATTERN, name: TOKEN_NAME_PATTERN };
   return (patterns[parameter as keyof typeof patterns] ?? TASK_ID_PATTERN).source;
+}
+
+function bodyOf({ schema, otherType }: NonNullable<Route['body']>): Json {
+  const { content } = contentOf(schema);
+  const other = otherType === undefined ? {} : contentOf(otherType);
+  return { content: { ...(content as Json), ...(other['content'] as Json | undefined) } };
 }
 
 function contentOf(schema: z.ZodType | string, contentType = 'application/json'): Json {

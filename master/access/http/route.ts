@@ -61,6 +61,8 @@ export interface Route {
     readonly schema: z.ZodType;
     readonly bytesMax: number;
     readonly optional?: boolean;
+    /** It may come as that, too: its text, whatever the schema says of JSON. */
+    readonly otherType?: 'text/calendar';
   };
   readonly headers?: Readonly<Record<string, string>>;
   /** Kind of answer to what its JSON looks like; a string names another content type; null: it has no body. */
@@ -232,7 +234,7 @@ async function reach(
   if (expected === undefined) return route.handle({ ...given, body: undefined });
   const hold = bodies.open(announcedBytes(req, expected.bytesMax));
   try {
-    const body = await readBody(req, expected.bytesMax, hold, () => {
+    const body = await readBody(req, expected, hold, () => {
       if (headers.expect !== undefined) res.writeContinue();
     });
     if (body === undefined && expected.optional !== true) {

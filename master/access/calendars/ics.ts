@@ -1,0 +1,241 @@
+/**
+ * Calendars as others publish them (RFC 5545): from the text of an ICS file to the days of a calendar. Only what days
+ * are made of is read, and only as much of it as there is time for; it never guesses at what it does not know.
+ *
+ * An event that lasts whole days says that these are off, or working days where it says so: by a category or a
+ * summary with `班`, `work day` or `make-up day`, or by `X-APPLE-SPECIAL-DAY`. Where some events say that they
+ * are off (`休`, `假`, `holiday`), those that say nothing are days that people keep without being off, and are left out.
+ */
+import { type CalendarDay } from '../../domain/schedule/calendar.ts';
+import { dateOf, dayOfDate } from '../../domain/schedule/local-time.ts';
+import { IcsRule, RuleRefused } from './ics-rule.ts';
+
+export interface IcsCalendar {
+  /** By date, each once. */
+  readonly days: readonly CalendarDay[];
+  readonly name: string | null;
+  /** What was left out, and why; for people. */
+  readonly warnings: readonly string[];
+}
+
+/** What cannot be read, or is too much; for people. */
+export class IcsRefused extends Error {
+  override readonly name = 'IcsRefused';
+}
+
+/** Days of rules are looked for so far ahead of today. */
+const AHEAD_DAY_COUNT = 5 * 366;
+const EVENT_COUNT_MAX = 10_000;
+const LINE_COUNT_MAX = 200_000;
+/** Days of one event, and days of rules that are looked at for all of them. */
+const EVENT_DAY_COUNT_MAX = 400;
+const LOOKED_DAY_COUNT_MAX = 500_000;
+const LABEL_LENGTH_MAX = 64;
+/** Lines, or days of rules, between two pauses. */
+const PIECE_COUNT = 2_000;
+
+type Mark = 'off' | 'work' | null;
+
+interface Event {
+  readonly from: number;
+  readonly dayCount: number;
+  readonly label: string;
+  readonly mark: Mark;
+  readonly rule: string | null;
+  /** Days on which it begins beside the rule, and on which it does not. */
+  readonly more: readonly number[];
+  readonly without: ReadonlySet<number>;
+}
+
+type Fields = Map<string, { readonly parameters: string; readonly value: string }[]>;
+
+/**
+ * In pieces: it yields after each.
+ * @param today The day of now, up to some years from which rules count.
+ * @throws {IcsRefused}
+ */
+export function* daysOfIcs(
+  text: string,
+  today: number,
+  dayCountMax: number,
+): Generator<undefined, IcsCalendar> {
+  const left = { timed: 0, unmarked: 0 };
+  const events: Event[] = [];
+  let fields: Fields | null = null;
+  let name: string | null = null;
+  let depth = 0;
+  let lineCount = 0;
+  for (const line of unfolded(text)) {
+    lineCount += 1;
+    if (lineCount % PIECE_COUNT === 0) yield;
+    if (lineCount === 1 && !/^BEGIN:VCALENDAR\s*$/i.test(line)) {
+      throw new IcsRefused('expected BEGIN:VCALENDAR first');
+    }
+    if (lineCount > LINE_COUNT_MAX)
+      throw new IcsRefused(`it has more than ${LINE_COUNT_MAX} lines`);
+    const [, key = '', parameters = '', value = ''] = FIELD.exec(line) ?? [];
+    const upper = key.toUpperCase();
+    if (upper === 'BEGIN' && value.toUpperCase() === 'VEVENT') fields = new Map();
+    else if (upper === 'BEGIN' && fields !== null) depth += 1;
+    else if (upper === 'END' && depth > 0) depth -= 1;
+    else if (upper === 'END' && fields !== null) {
+      const event = eventOf(fields);
+      fields = null;
+      if (event === null) left.timed += 1;
+      else if (event !== 'canceled') events.push(event);
+      if (events.length > EVENT_COUNT_MAX) {
+        throw new IcsRefused(`it has more than ${EVENT_COUNT_MAX} events`);
+      }
+    } else if (fields !== null && depth === 0) {
+      fields.set(upper, [...(fields.get(upper) ?? []).slice(-99), { parameters, value }]);
+    } else if (upper === 'X-WR-CALNAME') name = cleaned(value) || null;
+  }
+  if (lineCount === 0) throw new IcsRefused('expected BEGIN:VCALENDAR first');
+  const days = yield* daysOf(events, today, dayCountMax, left);
+  return { days, name, warnings: warningsOf(left, days) };
+}
+
+/** `NAME;PARAMETER=value:value`; a quoted parameter may have a colon. */
+const FIELD = /^([A-Za-z0-9-]{1,64})((?:;[^":;]{0,200}(?:"[^"]{0,500}")?)*):(.*)$/s;
+
+/** Its lines, of which a long one stands in several that begin with a blank. */
+function* unfolded(text: string): Generator<string> {
+  let line: string[] = [];
+  for (let at = text.startsWith('\ufeff') ? 1 : 0; at < text.length; ) {
+    const end = text.indexOf('\n', at);
+    const raw = text.slice(at, end === -1 ? text.length : end).replace(/\r$/, '');
+    at = end === -1 ? text.length : end + 1;
+    if (/^[ \t]/.test(raw)) line.push(raw.slice(1));
+    else {
+      if (line.length > 0) yield line.join('');
+      line = raw === '' ? [] : [raw];
+    }
+  }
+  if (line.length > 0) yield line.join('');
+}
+
+/** Null: it does not last whole days. @throws {IcsRefused} */
+function eventOf(fields: Fields): Event | null | 'canceled' {
+  const first = (key: string) => fields.get(key)?.[0]?.value ?? '';
+  if (/^CANCELLED$/i.test(first('STATUS').trim())) return 'canceled';
+  const from = dayIn(first('DTSTART'));
+  if (from === null) return null;
+  const label = cleaned(first('SUMMARY'));
+  const end = dayIn(first('DTEND'));
+  const dayCount = end === null ? daysIn(first('DURATION')) : end - from;
+  if (dayCount > EVENT_DAY_COUNT_MAX) {
+    throw new IcsRefused(
+      `the event of ${dateOf(from)} lasts more than ${EVENT_DAY_COUNT_MAX} days`,
+    );
+  }
+  const listed = (key: string) =>
+    (fields.get(key) ?? [])
+      .flatMap(({ value }) => value.slice(0, 10_000).split(','))
+      .map(dayIn)
+      .filter((day) => day !== null);
+  return {
+    from,
+    dayCount: Math.max(1, dayCount),
+    label,
+    mark: markOf(label, first('CATEGORIES'), first('X-APPLE-SPECIAL-DAY')),
+    rule: first('RRULE') || null,
+    more: listed('RDATE'),
+    without: new Set(listed('EXDATE')),
+  };
+}
+
+const WORK = /班|\b(work(ing)?[ -]?days?|make[ -]?up[ -](work[ -]?)?days?)\b/i;
+const OFF = /休|假|\b(holidays?|days? off|off[ -]?days?)\b/i;
+
+function markOf(summary: string, categories: string, apple: string): Mark {
+  const special = apple.trim().toUpperCase();
+  if (special === 'ALTERNATE-WORKDAY') return 'work';
+  if (special === 'WORK-HOLIDAY') return 'off';
+  if (WORK.test(categories) || WORK.test(summary)) return 'work';
+  return OFF.test(summary) ? 'off' : null;
+}
+
+/** Of `20261001`; null: it has a time of day, or is no date. */
+function dayIn(value: string): number | null {
+  const [, year, month, day] = /^\s*(\d{4})(\d\d)(\d\d)\s*$/.exec(value) ?? [];
+  return year === undefined ? null : dayOfDate(`${year}-${month}-${day}`);
+}
+
+function daysIn(duration: string): number {
+  const [, count, unit] = /^P(\d{1,4})([DW])$/i.exec(duration.trim()) ?? [];
+  return Number(count ?? 1) * (unit?.toUpperCase() === 'W' ? 7 : 1);
+}
+
+/** What people are shown: without escapes and control characters, and cut. */
+function cleaned(value: string): string {
+  const text = value
+    .slice(0, 1_000)
+    .replace(/\\[nN]/g, ' ')
+    .replace(/\\([\\;,])/g, '$1')
+    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .trim();
+  return [...text].slice(0, LABEL_LENGTH_MAX / 2).join('');
+}
+
+function* daysOf(
+  events: readonly Event[],
+  today: number,
+  dayCountMax: number,
+  left: { unmarked: number },
+): Generator<undefined, readonly CalendarDay[]> {
+  const isSplit = events.some(({ mark }) => mark === 'off');
+  const found = new Map<number, CalendarDay>();
+  let lookedCount = 0;
+  const add = (day: number, { mark, label }: Event) => {
+    const kind = mark ?? 'off';
+    const known = found.get(day);
+    // A day that is worked to make up for another is, whatever else is on it.
+    if (known !== undefined && !(kind === 'work' && known.kind === 'off')) return;
+    found.set(day, { date: dateOf(day), kind, ...(label !== '' && { label }) });
+    if (found.size > dayCountMax) throw new IcsRefused(`it has more than ${dayCountMax} days`);
+  };
+  for (const event of events) {
+    if (isSplit && event.mark === null) {
+      left.unmarked += 1;
+      continue;
+    }
+    for (const begin of event.more) addAll(begin, event, add);
+    const last = today + AHEAD_DAY_COUNT;
+    for (const begin of event.rule === null ? [event.from] : ruled(event.rule, event.from, last)) {
+      lookedCount += 1;
+      if (lookedCount % PIECE_COUNT === 0) yield;
+      if (lookedCount > LOOKED_DAY_COUNT_MAX) throw new IcsRefused('its rules have too many days');
+      if (begin !== null && !event.without.has(begin)) addAll(begin, event, add);
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
+}
+
+function addAll(begin: number, event: Event, add: (day: number, event: Event) => void): void {
+  for (let day = begin; day < begin + event.dayCount; day++) add(day, event);
+}
+
+/** Each day on which it may begin, null for one on which it does not. @throws {IcsRefused} */
+function* ruled(rule: string, from: number, last: number): Generator<number | null> {
+  try {
+    yield* new IcsRule(rule, from).days(last);
+  } catch (error) {
+    if (!(error instanceof RuleRefused)) throw error;
+    throw new IcsRefused(`the rule of the event of ${dateOf(from)}: ${error.message}`);
+  }
+}
+
+function warningsOf(
+  { timed, unmarked }: { readonly timed: number; readonly unmarked: number },
+  days: readonly CalendarDay[],
+): string[] {
+  const warnings: string[] = [];
+  if (timed > 0) warnings.push(`left out ${timed} events that do not last whole days`);
+  if (unmarked > 0) {
+    warnings.push(
+      `left out ${unmarked} events that do not say whether they are days off or worked`,
+    );
+  }
+  if (days.length === 0) warnings.push('no day is in it');
+  return warnings;
+}
