@@ -208,10 +208,11 @@ export const ROUTE_KEEP_COUNT = 512;
 export const PASSED_OVER_COUNT_MAX = 500_000;
 
 /**
- * Events stepped in one turn, a batch counted by its tasks, the last one whole: bounds both the
- * transaction and the time without I/O.
+ * Events stepped in one turn, a batch counted by its tasks, and for how long, the last one whole: bounds both the
+ * transaction and the time without I/O. What was stepped takes about as long again to be written.
  */
 export const TURN_EVENT_COUNT_MAX = 1024;
+export const TURN_STEP_MS_MAX = 5;
 
 /**
  * Reports of callbacks in one turn whose rows are long, or may be: what tells of a callback stands in the row with
@@ -224,7 +225,7 @@ export const TURN_LONG_REPORT_COUNT_MAX = 16;
  * of them), since their rows are written in one piece; lanes, a page for all together, and so for gates. What is
  * beyond waits for the next turn.
  */
-export const TURN_COMMAND_COUNT_MAX = 340;
+export const TURN_COMMAND_COUNT_MAX = 48;
 export const TURN_READ_BYTES_MAX = MiB;
 export const TURN_LANE_COUNT_MAX = 64;
 export const TURN_GATE_COUNT_MAX = 64;

@@ -11,7 +11,7 @@ import { createOutput, type Output, type Reply } from '../../domain/effects.ts';
 import type { Event, RequestId } from '../../domain/events.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import { Waiters } from './waiters.ts';
-import { MAILBOX_COUNT_MAX, type Tally } from '../../domain/bounds.ts';
+import { MAILBOX_COUNT_MAX, type Tally, TURN_STEP_MS_MAX } from '../../domain/bounds.ts';
 import { restore, RowsDisagree } from '../../domain/state/restore.ts';
 import { numbered } from '../../domain/feed/tell.ts';
 import { step } from '../../domain/scheduler.ts';
@@ -239,20 +239,20 @@ export class Engine {
     const { clock, pauseOfAll } = this.#options;
     const now = clock.now();
     const output = createOutput();
-    const events = this.#mailbox.takeTurn();
     const hiddenMs = this.#standStill.take();
     if (hiddenMs > 0) step(state, { type: 'stoodStill', hiddenMs }, now, output);
-    for (const event of events) {
+    const eventCount = this.#mailbox.takeTurn((event) => {
       step(state, event, now, output);
       if (event.type === 'drainStarted') this.#drainsFirst = false;
-    }
+      return clock.now() - now < TURN_STEP_MS_MAX;
+    });
     // Last: what has arrived counts before anybody is judged by the time.
     if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now || hiddenMs > 0) {
       const isBehind = this.#mailbox.size > 0 && now - this.#judgedAt < BEHIND_MS_MAX;
       if (!isBehind) this.#judgedAt = now;
       step(state, { type: 'ticked', hiddenMs, isBehind, pauseOfAll: pauseOfAll?.() }, now, output);
     }
-    await this.#release(state, output, events.length, now);
+    await this.#release(state, output, eventCount, now);
     for (const group of this.#loads.takeTurn()) await this.#load(state, group);
   }
 

@@ -74,9 +74,12 @@ export class Mailbox {
     this.#all.bytes += bytes;
   }
 
-  /** The events of one turn, oldest first: so many, a batch counted by its tasks, the last one whole. Reports of long rows may be overtaken. */
-  takeTurn(): Event[] {
-    const taken: Event[] = [];
+  /**
+   * Hands on the events of one turn, oldest first: so many, a batch counted by its tasks, the last one whole, and none
+   * after one that is answered by false. Reports of long rows may be overtaken. Returns how many these were.
+   */
+  takeTurn(take: (event: Event) => boolean): number {
+    let takenCount = 0;
     let weight = 0;
     let paramsLength = 0;
     let longReportCount = 0;
@@ -88,13 +91,14 @@ export class Mailbox {
         weight += event.tasks.length;
         for (const { params } of event.tasks) paramsLength += params.length;
       } else weight += 1;
-      taken.push(event);
       this.#events.delete(event);
       this.#count(-bytes);
       const key = replaceableKey(event);
       if (key !== null) this.#newest.delete(key);
+      takenCount += 1;
+      if (!take(event)) break;
     }
-    return taken;
+    return takenCount;
   }
 }
 

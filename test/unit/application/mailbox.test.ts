@@ -5,7 +5,26 @@ import { Mailbox } from '../../../master/application/engine/mailbox.ts';
 import type { Event, NewTask } from '../../../master/domain/events.ts';
 import { hello } from '../../helpers/task.ts';
 
+function turnOf(mailbox: Mailbox, countMax = Number.POSITIVE_INFINITY): Event[] {
+  const taken: Event[] = [];
+  mailbox.takeTurn((event) => taken.push(event) < countMax);
+  return taken;
+}
+
 describe('the mailbox', () => {
+  it('keeps what a turn has no time for, in order', () => {
+    const mailbox = new Mailbox();
+    mailbox.open();
+    const posted = [1, 2, 3].map(
+      (request): Event => ({ type: 'tasksSubmitted', request, tasks: [] }),
+    );
+    for (const event of posted) mailbox.put(event, 10);
+    expect(turnOf(mailbox, 1)).to.deep.equal(posted.slice(0, 1));
+    expect([mailbox.size, mailbox.frameBytes]).to.deep.equal([2, 20]);
+    expect(turnOf(mailbox)).to.deep.equal(posted.slice(1));
+    expect(turnOf(mailbox)).to.deep.equal([]);
+  });
+
   it('gives a turn about as much of params as can be written at once', () => {
     const mailbox = new Mailbox();
     mailbox.open();
@@ -16,7 +35,7 @@ describe('the mailbox', () => {
       (request): Event => ({ type: 'tasksSubmitted', request, tasks }),
     );
     for (const event of posted) mailbox.put(event, 0);
-    const turns = [mailbox.takeTurn(), mailbox.takeTurn(), mailbox.takeTurn(), mailbox.takeTurn()];
+    const turns = [turnOf(mailbox), turnOf(mailbox), turnOf(mailbox), turnOf(mailbox)];
     expect(turns.map((turn) => turn.length)).to.deep.equal([2, 2, 1, 0]);
     expect(turns.flat()).to.deep.equal(posted);
   });
@@ -38,7 +57,7 @@ describe('the mailbox', () => {
     }
     const isLong = (event: Event) => event.type === 'notificationPutOff' || 'isLong' in event;
     const turns: Event[][] = [];
-    while (mailbox.size > 0) turns.push(mailbox.takeTurn());
+    while (mailbox.size > 0) turns.push(turnOf(mailbox));
     expect(turns[0]?.filter((event) => !isLong(event))).to.have.length(50);
     expect(turns.map((turn) => turn.filter(isLong).length)).to.deep.equal([
       ...Array.from({ length: 9 }, () => 16),
@@ -55,7 +74,7 @@ describe('the mailbox', () => {
     });
     const hellos = [helloOf('old', '1'), helloOf('old', '2'), helloOf('new', '3')];
     for (const event of hellos) mailbox.put(event, 0);
-    expect(mailbox.takeTurn()).to.deep.equal(hellos.slice(1));
+    expect(turnOf(mailbox)).to.deep.equal(hellos.slice(1));
   });
 
   it('is full by the frames of all mailboxes, and gives back what it held', () => {
@@ -69,7 +88,7 @@ describe('the mailbox', () => {
     expect([one.isFull, other.isFull]).to.deep.equal([true, true]);
     one.shut();
     expect(all.bytes).to.equal(1);
-    other.takeTurn();
+    turnOf(other);
     expect(all.bytes).to.equal(0);
   });
 });
