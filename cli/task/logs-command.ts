@@ -44,7 +44,8 @@ export function logsCommand(): Command {
       'after',
       `
 A line has when it was said, by the clock of the executor, its level, and the text with its fields; stdout and stderr
-of a child are named. --json has all of each line. Lines that were dropped are counted on stderr.
+of a child are named. --json has all of each line. Lines that were dropped are counted on stderr,
+also with --json, where their numbers ("n") are missing.
 
 Examples:
   $ soda task logs -f clip-1

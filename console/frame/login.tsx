@@ -36,10 +36,12 @@ export function Login({ hasEnded, settings, change, done }: Props) {
   return (
     <main class="login">
       <h1>Soda Scheduler</h1>
-      {hasEnded && (
+      {hasEnded ? (
         <p class="remark" role="alert">
           {t('login.ended')}
         </p>
+      ) : (
+        <p class="soft">{t('login.why')}</p>
       )}
       <form onSubmit={(event) => void submit(event)}>
         <label class="field">
