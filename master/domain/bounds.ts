@@ -225,7 +225,7 @@ export const TURN_LONG_REPORT_COUNT_MAX = 16;
  * of them), since their rows are written in one piece; lanes, a page for all together, and so for gates. What is
  * beyond waits for the next turn.
  */
-export const TURN_COMMAND_COUNT_MAX = 48;
+export const TURN_COMMAND_COUNT_MAX = 340;
 export const TURN_READ_BYTES_MAX = MiB;
 export const TURN_LANE_COUNT_MAX = 64;
 export const TURN_GATE_COUNT_MAX = 64;

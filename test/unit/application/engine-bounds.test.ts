@@ -147,9 +147,9 @@ describe('Engine under load', () => {
     const late = submit(own('late')).then(() => answered.push('submit'));
     store.release();
     await Promise.all([...commands, late]);
-    expect(idCounts).to.deep.equal(Array(25).fill(48));
+    expect(idCounts).to.deep.equal([340, 340, 340, 180]);
     expect(answered.filter((what) => what === 'cancel unknown')).to.have.length(1_200);
-    expect(answered.indexOf('submit')).to.be.within(48, 100);
+    expect(answered.indexOf('submit')).to.be.within(340, 700);
   });
 
   it('reads and writes only so many bytes in one turn, and each task once', async () => {
@@ -192,9 +192,9 @@ describe('Engine under load', () => {
     const replies = await Promise.all([
       master.cancel('t39'),
       master.change('t39', { priority: 5 }),
-      ...Array.from({ length: 40 }, () => master.cancel('t39')),
+      ...Array.from({ length: 100 }, () => master.cancel('t39')),
     ]);
-    expect(replies.map(({ kind }) => kind)).to.deep.equal(['done', ...Array(41).fill('conflict')]);
+    expect(replies.map(({ kind }) => kind)).to.deep.equal(['done', ...Array(101).fill('conflict')]);
     expect(readCount, 'again only once it was written').to.equal(2);
     expect(engine.term, 'without a rebuild').to.equal(1);
   });
