@@ -267,6 +267,188 @@ CREATE TABLE work (
   PRIMARY KEY (ns, id)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- Jobs: what is submitted again and again. Read by the page: memory holds none of them.
+CREATE TABLE job (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Its name.
+  name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Raised by each change of what is set.
+  version BIGINT NOT NULL,
+  -- 0: no trigger fires it.
+  is_enabled INT NOT NULL,
+  -- Canonical JSON of what was set, but for the template.
+  spec MEDIUMTEXT NOT NULL,
+  -- JSON of a task and a user, as it was written: what is submitted.
+  template MEDIUMTEXT NOT NULL,
+  -- Of its tasks.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Of its tasks.
+  user_group VARCHAR(64) NOT NULL,
+  -- JSON array of words.
+  tags MEDIUMTEXT NOT NULL,
+  -- For people.
+  description MEDIUMTEXT NULL,
+  -- Epoch milliseconds, as all instants.
+  created_at BIGINT NOT NULL,
+  -- When this version was made.
+  changed_at BIGINT NOT NULL,
+  -- By whom, where that is known.
+  changed_by VARCHAR(64) NULL,
+  -- Of the run that has ended last: when it was started.
+  last_started_at BIGINT NULL,
+  -- And when it ended.
+  last_ended_at BIGINT NULL,
+  -- How its newest runs have ended, newest first: s succeeded, f failed, c canceled, e expired.
+  recent VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Each once.
+  PRIMARY KEY (ns, name)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- The newest thirty versions of each job.
+CREATE TABLE job_version (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Of which job.
+  job VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Its number.
+  version BIGINT NOT NULL,
+  -- As in job.
+  spec MEDIUMTEXT NOT NULL,
+  -- As in job.
+  template MEDIUMTEXT NOT NULL,
+  -- When it was made.
+  made_at BIGINT NOT NULL,
+  -- By whom, where that is known.
+  made_by VARCHAR(64) NULL,
+  -- Each once.
+  PRIMARY KEY (ns, job, version)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- What fires a job. A trigger that waits costs nothing: memory knows when the first of all is due.
+CREATE TABLE job_trigger (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Of which job.
+  job VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Unique in its job.
+  name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- cron, every, delay, at, rotate or on.
+  kind VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON: what it is, with what it takes from its job.
+  spec MEDIUMTEXT NOT NULL,
+  -- 1: calendars and black-outs say which of its times are run.
+  is_calendared INT NOT NULL,
+  -- The job whose ends it waits for; NULL: none.
+  source VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- Since when its times are what they are: an interval is counted from here.
+  anchor_at BIGINT NOT NULL,
+  -- Since when it is as it is.
+  changed_at BIGINT NOT NULL,
+  -- Of one that counts from ends of runs: the time that has come; NULL: none has.
+  armed_at BIGINT NULL,
+  -- When it is looked at next; NULL: not by itself.
+  next_at BIGINT NULL,
+  -- For which of its times; NULL: to say that some are not run.
+  next_nominal BIGINT NULL,
+  -- Each of its times up to this one has one record.
+  decided_until BIGINT NOT NULL,
+  -- Runs that it has begun.
+  fired_count BIGINT NOT NULL,
+  -- The last of them.
+  last_fired_at BIGINT NULL,
+  -- Runs in a row that have not succeeded.
+  failure_count INT NOT NULL,
+  -- It was paused because of these; NULL: it was not.
+  paused_at BIGINT NULL,
+  -- The last error.
+  paused_reason MEDIUMTEXT NULL,
+  -- JSON array of times to come that somebody has skipped; NULL: none.
+  skips MEDIUMTEXT NULL,
+  -- JSON: the record that stands for its last times, none of which was run; NULL: there is none.
+  open_run MEDIUMTEXT NULL,
+  -- Each once.
+  PRIMARY KEY (ns, job, name),
+  -- Which are due.
+  INDEX job_trigger_ns_next (ns, next_at),
+  -- Which wait for a job.
+  INDEX job_trigger_ns_source (ns, source)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- What has become of each time of a trigger: one row for each, or one for many in a row that were not run.
+CREATE TABLE occurrence (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Of which job.
+  job VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Of which trigger; empty: somebody has asked for a run.
+  trigger_name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- The time, as the trigger has it; of several the first.
+  nominal BIGINT NOT NULL,
+  -- 0, or the number of the backfill that has run it again.
+  rerun INT NOT NULL,
+  -- ran, pending, skipped, merged, replaced or refused.
+  state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Why, where there is something to be said.
+  reason MEDIUMTEXT NULL,
+  -- The calendar that has decided.
+  calendar VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- The last time that it stands for.
+  until_nominal BIGINT NOT NULL,
+  -- How many it stands for.
+  times BIGINT NOT NULL,
+  -- The id of the task that it has made.
+  task_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- When it was decided.
+  noticed_at BIGINT NOT NULL,
+  -- Each once.
+  PRIMARY KEY (ns, job, trigger_name, nominal, rerun),
+  -- Those of a job, the newest first.
+  INDEX occurrence_ns_nominal (ns, job, nominal, trigger_name, rerun),
+  -- The same of one state.
+  INDEX occurrence_ns_state (ns, job, state, nominal, trigger_name, rerun),
+  -- Which are old enough to be removed.
+  INDEX occurrence_noticed (noticed_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- Jobs that are busy: what runs, what waits for that, and which ends nobody has looked at yet. Memory holds all of it.
+CREATE TABLE job_activity (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Which job.
+  job VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Its tasks that have not ended.
+  live_count INT NOT NULL,
+  -- JSON array: the ids of the newest of these.
+  live_ids MEDIUMTEXT NOT NULL,
+  -- JSON array: times that wait for a run to end, in order.
+  pending MEDIUMTEXT NOT NULL,
+  -- JSON array: ends of runs that are yet to be looked at.
+  ends MEDIUMTEXT NOT NULL,
+  -- Each once.
+  PRIMARY KEY (ns, job)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- Calendars; the one without a name has what holds for all jobs.
+CREATE TABLE calendar (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Its name.
+  name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Raised by each change.
+  version BIGINT NOT NULL,
+  -- Canonical JSON: days and weekend, or black-outs.
+  definition MEDIUMTEXT NOT NULL,
+  -- When this version was made.
+  changed_at BIGINT NOT NULL,
+  -- By whom, where that is known.
+  changed_by VARCHAR(64) NULL,
+  -- Of the one without a name: behind which trigger others are yet to find their next times; NULL: none are.
+  replan_after VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- Each once.
+  PRIMARY KEY (ns, name)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Live tasks only: waiting, held, offered or running. A task leaves with the commit that ends it, so this
 -- table is as large as the backlog, whatever has been.
 CREATE TABLE task (
@@ -382,6 +564,8 @@ CREATE TABLE task (
   suspended MEDIUMTEXT NULL,
   -- The number of the newest event that its newest attempt has told of itself.
   event_count BIGINT NOT NULL DEFAULT 0,
+  -- Of which job it is a run: JSON array of its name, its version, the trigger and the time; NULL: of none.
+  job MEDIUMTEXT NULL,
   -- No id is live twice in a namespace.
   UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
@@ -800,6 +984,8 @@ CREATE TABLE task_history_YYYYMMDD (
   traceparent VARCHAR(55) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.
   notify_since BIGINT NULL,
+  -- Of which job it is a run: JSON array of its name, its version, the trigger and the time; NULL: of none.
+  job MEDIUMTEXT NULL,
   -- An id is taken as long as its task is retained.
   UNIQUE KEY task_history_YYYYMMDD_ns_id (ns, id),
   -- Listing by state, newest first.

@@ -8,6 +8,7 @@ import { hostname } from 'node:os';
 import { createAuthorizer } from './access/auth.ts';
 import { Logins } from './access/console/logins.ts';
 import { authorizeExecutor } from './access/rights.ts';
+import { JobTemplates } from './access/routes/jobs/templates.ts';
 import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
 import { Connections } from './access/http/connections.ts';
@@ -218,6 +219,7 @@ async function assemble(config: Config, log: ProcessLog) {
     ledCount: () => namespaces.ledCount,
     pauseOfAll: () => namespaces.pauseOfAll,
     hear: (message) => alerts.hear(message),
+    refusalOf: (url) => policy.checkUrl(new URL(url))?.message ?? null,
   };
   const namespaces: Namespaces<ReturnType<typeof lead>> = new Namespaces({
     store,
@@ -246,7 +248,7 @@ async function assemble(config: Config, log: ProcessLog) {
 
 /** Where clients and executors come in. */
 function doors(
-  { config, evenClock, metrics, log, spare, rareLog }: Shared,
+  { config, evenClock, metrics, log, spare, rareLog, refusalOf }: Shared,
   inside: {
     readonly namespaces: Namespaces<ReturnType<typeof lead>>;
     readonly tokens: Tokens;
@@ -257,7 +259,7 @@ function doors(
     readonly disk: Disk;
   },
 ): { readonly gateway: ExecutorGateway; readonly http: HttpServer } {
-  const { namespaces, tokens, audit, alerts, duties, policy, disk } = inside;
+  const { namespaces, tokens, audit, alerts, duties, disk } = inside;
   const { host, port } = config;
   const logins = new Logins(`${hostname()} ${config.dataDir} ${port}`, () => evenClock.now());
   const authorizer = createAuthorizer(config, tokens, logins, rareLog);
@@ -289,7 +291,7 @@ function doors(
     port,
     version: VERSION,
     feedLevel: config.events,
-    refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
+    refusalOfReceiver: refusalOf,
   });
   return { gateway, http };
 }
@@ -312,6 +314,7 @@ interface Shared {
   readonly ledCount: () => number;
   readonly pauseOfAll: () => Pause | null;
   readonly hear: Alerts['hear'];
+  readonly refusalOf: (url: string) => string | null;
 }
 
 /** What leads one namespace; nothing of it has begun yet. */
@@ -359,6 +362,7 @@ function lead(shared: Shared, record: NamespaceRecord) {
     seed: clock.now() + id,
     pauseOfAll: shared.pauseOfAll,
     frames,
+    jobs: { templates: new JobTemplates(name, shared.refusalOf) },
   });
   const { outcomes, load } = watched;
   const of = { store, clock, namespace: name, turnstiles: lines, outcomes, load, logs };

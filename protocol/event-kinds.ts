@@ -27,8 +27,8 @@ const until = { reason: 'text or null', until: 'instant or null' } as const;
 
 export const eventKinds = {
   'task.submitted': {
-    means: 'A task was accepted; `due_at` where that is yet to come.',
-    data: { due_at: 'instant?' },
+    means: 'A task was accepted; `due_at` where that is yet to come, `job` of a run of one.',
+    data: { due_at: 'instant?', job: 'text?' },
   },
   'task.held': {
     level: 'all',
@@ -196,6 +196,30 @@ export const eventKinds = {
   'namespace.changed': {
     means: 'Settings of the namespace are others.',
     data: { max_waiting: 'number or null', max_running: 'number or null', retention: 'text' },
+  },
+  'job.changed': {
+    means: 'A job was made or changed.',
+    data: { job: 'text', version: 'number' },
+  },
+  'job.deleted': { means: 'A job was deleted.', data: { job: 'text' } },
+  'job.enabled': { means: 'Its triggers fire it again.', data: { job: 'text' } },
+  'job.disabled': { means: 'No trigger fires it.', data: { job: 'text' } },
+  'job.fire_refused': {
+    means: 'A run of a job could not be submitted.',
+    data: { job: 'text', trigger: 'text', nominal_at: 'instant?', reason: 'text' },
+  },
+  'job.trigger_paused': {
+    means: 'So many runs in a row have not succeeded that it fires no more.',
+    data: { job: 'text', trigger: 'text', reason: 'text' },
+  },
+  'calendar.changed': {
+    means: 'A calendar was made or changed.',
+    data: { calendar: 'text', version: 'number' },
+  },
+  'calendar.deleted': { means: 'A calendar was deleted.', data: { calendar: 'text' } },
+  'blackouts.changed': {
+    means: 'The black-outs of all jobs are others.',
+    data: { version: 'number' },
   },
   'operation.began': {
     means: 'An operation on many tasks has begun.',

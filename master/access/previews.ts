@@ -4,7 +4,7 @@
  * minutes. It needs no row, and holds over restarts of the master. Never logs or gives out a secret.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { AskedBulk, Frozen } from '../application/operations-handle.ts';
+import type { AskedBulk, Frozen } from '../application/operations/operations-handle.ts';
 import { WORK_KEPT_MS_MIN } from '../domain/bounds.ts';
 import type { Bulk } from '../domain/long-work/work.ts';
 import type { Actor } from './auth.ts';

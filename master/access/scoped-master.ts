@@ -5,7 +5,8 @@
 import type { MasterHandle, Submission } from '../application/master-handle.ts';
 import type { CountQuery } from '../application/master-handle.ts';
 import type { Scope, ShownTask, StoredTask } from '../application/ports.ts';
-import type { OperationsHandle } from '../application/operations-handle.ts';
+import type { JobsHandle } from '../application/jobs/jobs-handle.ts';
+import type { OperationsHandle } from '../application/operations/operations-handle.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { PauseChange, Seen, TaskChange, TypeChange } from '../domain/events.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
@@ -78,6 +79,7 @@ export type ScopedMaster = Pick<
   /** As `MasterHandle.change`; the group that it is to have must be in the scope too. */
   change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandAnswer>;
   operations(): OperationsHandle;
+  jobs(): JobsHandle;
 };
 
 export function within(actor: Actor, master: MasterHandle): ScopedMaster {
@@ -196,6 +198,11 @@ class PartOfMaster implements ScopedMaster {
   operations(): OperationsHandle {
     const { groups, types } = this.#scope;
     return this.#master.operations({ groups, types });
+  }
+
+  jobs(): JobsHandle {
+    const { groups, types } = this.#scope;
+    return this.#master.jobs({ groups, types });
   }
 
   health() {

@@ -1,6 +1,7 @@
 /** What the access layer may ask of the running master. Implemented by `master.ts`. */
 import type { Backlog } from '../domain/views/backlog.ts';
 import type { FeedHandle } from './feed.ts';
+import type { JobsHandle } from './jobs/jobs-handle.ts';
 import type { ListsHandle } from './lists/lists.ts';
 import type { LogsHandle } from './logs/logs.ts';
 import type { ReportsHandle } from './reports/reports-handle.ts';
@@ -32,7 +33,7 @@ import type { QueueEnd } from '../domain/queue/window.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { Outlook } from '../domain/views/outlook.ts';
 import type { Why } from '../domain/why/why.ts';
-import type { OperationsHandle } from './operations-handle.ts';
+import type { OperationsHandle } from './operations/operations-handle.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { LiveCounts } from '../domain/views/live.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
@@ -179,6 +180,8 @@ export interface MasterHandle {
   readonly logs: LogsHandle;
   /** What was used, and how it was. */
   readonly reports: ReportsHandle;
+  /** What is fired again and again. `sight`: of whoever asks; absent: all. */
+  jobs(sight?: Sight): JobsHandle;
   /** On many tasks. `sight`: of whoever asks; absent: all. */
   operations(sight?: Sight): OperationsHandle;
   /** Why a task does not run yet, or when it ends. `isNaming`: false counts the tasks that come first, and names none. */

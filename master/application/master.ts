@@ -45,9 +45,10 @@ import type { QueueEnd } from '../domain/queue/window.ts';
 import type { Engine } from './engine/engine.ts';
 import { fillsIn } from './engine/fills.ts';
 import { Feed } from './feed.ts';
+import { Jobs } from './jobs/jobs.ts';
 import { Lists } from './lists/lists.ts';
 import { Logs } from './logs/logs.ts';
-import type { TaskLogs } from './logs/task-logs.ts';
+import type { MasterOptions } from './master-options.ts';
 import {
   ANY_TASK,
   type CountQuery,
@@ -59,35 +60,15 @@ import {
   unanswered,
   Unavailable,
 } from './master-handle.ts';
-import { Operations } from './operations.ts';
+import { Operations } from './operations/operations.ts';
 import { Reports } from './reports/reports.ts';
 import { Submissions } from './submissions.ts';
-import type { LoadCounter } from '../domain/load/counter.ts';
-import type { Clock, ShownTask, StoredTask, TaskStore } from './ports.ts';
+import type { ShownTask, StoredTask, TaskStore } from './ports.ts';
 import { inPieces, TooMany, type Turnstiles, turnstiles, whileAsked } from './turnstile.ts';
 
 /** A task or some ids; and a page, which may have to look at many rows. */
 const READ_MS_MAX = 4_000;
 const LIST_MS_MAX = 10_000;
-
-export interface MasterOptions {
-  readonly engine: Engine;
-  readonly store: TaskStore;
-  readonly clock: Clock;
-  readonly namespace: string;
-  /** Of all namespaces together: they read from one store. */
-  readonly turnstiles?: Turnstiles;
-  readonly logs: TaskLogs;
-  /** For whom it asks; absent: for nobody. `asker`: with whom others take turns. */
-  readonly author?: Author | null;
-  readonly asker?: string | undefined;
-  /** The task that commands are for; absent: whichever they name. */
-  readonly only?: Only;
-  readonly submissions?: Submissions;
-  /** Of this namespace, as they are observed; absent: none are. */
-  readonly outcomes?: Outcomes;
-  readonly load?: LoadCounter;
-}
 
 export class Master implements MasterHandle {
   readonly #options: MasterOptions & Required<Pick<MasterOptions, 'turnstiles' | 'submissions'>>;
@@ -291,6 +272,14 @@ export class Master implements MasterHandle {
   #inTurn<T>(line: keyof Turnstiles, work: (gone: AbortSignal) => Promise<T>): Promise<T> {
     const { turnstiles: lines, asker } = this.#options;
     return this.#read((gone) => lines[line].during(work, gone, asker), LIST_MS_MAX);
+  }
+
+  jobs(sight: Sight = ALL): Jobs {
+    const { store, clock } = this.#options;
+    const known = () => this.#known();
+    const read = <T>(work: () => Promise<T>) => this.#inTurn('lists', work);
+    const command = (asked: Command) => this.#command(asked);
+    return new Jobs({ store, clock, known, read, command }, sight);
   }
 
   operations(sight: Sight = { groups: null, types: null }): Operations {

@@ -6,6 +6,7 @@
 import type { AlertStore } from './alerts/alert-store.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventPage, EventQuery } from './event-query.ts';
+import type { JobReads } from './jobs/job-store.ts';
 import type { LogStore } from './logs/log-store.ts';
 import type { LoadReads, LoadUpkeep } from './reports/load-query.ts';
 import type { UsageReads, UsageUpkeep } from './reports/usage-query.ts';
@@ -44,6 +45,7 @@ export type * from './alerts/alert-store.ts';
 export type { Archive, EndedDay, EndedPage, EndedSegment, Prepared } from './archive.ts';
 export type { AuditCheck, AuditPage, AuditQuery, AuditStore } from './audit-store.ts';
 export type { EventPage, EventQuery } from './event-query.ts';
+export type * from './jobs/job-store.ts';
 export type * from './logs/log-store.ts';
 export type { Role, Scope, TokenRecord, TokenStore } from './token-store.ts';
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
@@ -190,6 +192,8 @@ export interface Store extends LoadUpkeep, UsageUpkeep {
   ): Promise<number>;
   /** Removes of what feeds have told before that instant some thousand of the oldest; returns how many. */
   dropEvents(before: number): Promise<number>;
+  /** The same of what has become of nominal times, but of those that wait. */
+  dropOccurrences(before: number): Promise<number>;
   /**
    * Learns which ids the segments have whose day is over, so that few of them are asked for an id; until
    * then each is. Lets others go on meanwhile. Not before the first term: nobody else may write. Returns
@@ -285,6 +289,9 @@ export interface TaskStore extends LogStore, LoadReads, UsageReads {
     limit: number,
     bytesMax: number,
   ): Promise<SearchPage>;
+
+  /** Its jobs. */
+  readonly jobs: JobReads;
 
   // What follows is asked for by others than the engine: it must not stand in its way.
 

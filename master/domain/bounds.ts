@@ -6,6 +6,7 @@
  */
 
 export * from './feed/feed-bounds.ts';
+export * from './jobs/job-bounds.ts';
 
 /** How full one of these is, in the unit that its name ends with. */
 export interface Fill {

@@ -10,6 +10,7 @@ import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
 import type { Absence, PauseRow } from './model/pause.ts';
+import type { Calendar, Job, JobActivity, JobVersion, Occurrence, Trigger } from './model/job.ts';
 import type { SavedView } from './model/saved-view.ts';
 import type { Holding, SharedLimit } from './model/shared-limit.ts';
 import type { TaskType } from './model/task-type.ts';
@@ -49,6 +50,24 @@ export interface Tables {
   readonly pause: { key: number; row: PauseRow; set: never };
   readonly view: { key: string; row: SavedView; set: never };
   readonly work: { key: string; row: Work; set: never };
+  readonly job: {
+    key: string;
+    row: Job;
+    set: Pick<Job, 'lastStartedAt' | 'lastEndedAt' | 'recent'>;
+  };
+  readonly jobVersion: {
+    key: readonly [job: string, version: number];
+    row: JobVersion;
+    set: never;
+  };
+  readonly trigger: { key: readonly [job: string, name: string]; row: Trigger; set: Trigger };
+  readonly occurrence: {
+    key: readonly [job: string, trigger: string, nominal: number, rerun: number];
+    row: Occurrence;
+    set: never;
+  };
+  readonly jobActivity: { key: string; row: JobActivity; set: never };
+  readonly calendar: { key: string; row: Calendar; set: never };
   readonly usage: { key: readonly [term: number, number: number]; row: UsageDelta; set: never };
 }
 
@@ -69,7 +88,11 @@ export const WHOLE_TABLES = [
   'holding',
   'view',
   'work',
+  'jobActivity',
+  'calendar',
 ] as const satisfies readonly TableName[];
+/** Of jobs: read by the page, and gone with their namespace. */
+export const JOB_TABLES = ['job', 'jobVersion', 'trigger', 'occurrence'] as const;
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };
 
@@ -124,7 +147,8 @@ export interface Audit {
 
 /** Equal for equal keys, and something to look up by. */
 export function idOf(key: Key): number | string {
-  return typeof key === 'object' ? `${key[0]}/${key[1]}` : key;
+  if (typeof key !== 'object') return key;
+  return key.length < 4 ? `${key[0]}/${key[1]}` : key.join('/');
 }
 
 /** The task that the row is of; null for rows of other things. */

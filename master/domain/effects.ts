@@ -3,7 +3,9 @@ import type { Severity } from './alerts/rule.ts';
 import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
 import type { FeedEvent } from './feed/feed-event.ts';
+import type { JobChange } from './jobs/job-events.ts';
 import type { Readiness } from './model/executor.ts';
+import type { Trigger } from './model/job.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './model/task.ts';
 import type { UsageDelta } from './usage/usage.ts';
@@ -42,6 +44,10 @@ export type CommandOutcome =
       readonly taskType?: TaskType;
       readonly isNew?: boolean;
       readonly version?: number;
+      /** Of a job, as they are now. */
+      readonly triggers?: readonly Trigger[];
+      /** What was run; `nominal` is null where it had been before. */
+      readonly run?: { readonly taskId: string; readonly nominal: number | null };
     }
   /**
    * There is no such thing; its state does not allow it; it has changed since; there is no room; or what is
@@ -78,6 +84,28 @@ export type Observation =
   | { readonly event: 'overdue_swept'; readonly foundCount: number; readonly doneCount: number }
   /** Of an operation on many tasks. */
   | { readonly event: 'work_ended'; readonly work: Work }
+  /** What became of a nominal time of a trigger; `lateMs`: how much later than it was to. */
+  | {
+      readonly event: 'trigger_decided';
+      readonly job: string;
+      readonly trigger: string;
+      readonly outcome: 'ran' | 'pending' | 'skipped' | 'merged';
+      readonly lateMs: number;
+    }
+  /** It was to be run, and could not be. */
+  | {
+      readonly event: 'fire_refused';
+      readonly job: string;
+      readonly trigger: string;
+      readonly nominal: number;
+      readonly reason: string;
+    }
+  | {
+      readonly event: 'trigger_paused';
+      readonly job: string;
+      readonly trigger: string;
+      readonly reason: string;
+    }
   /** The state was built from rows. */
   | { readonly event: 'restored'; readonly taskCount: number }
   | { readonly event: 'attempt_ended'; readonly task: Task; readonly attempt: AttemptRecord }
@@ -160,7 +188,8 @@ export type Load =
       readonly type: 'task';
       readonly event: Extract<
         Event,
-        { readonly taskId: string; readonly request: RequestId } | { readonly type: 'lossDecided' }
+        | { readonly taskId: string; readonly request: RequestId }
+        | { readonly type: 'lossDecided' | 'runReplaced' }
       >;
     }
   /**
@@ -174,7 +203,13 @@ export type Load =
   /** Of the gates that have a place: as many as there are places, as they are at the moment of reading. */
   | { readonly type: 'held' }
   | { readonly type: 'notifications' }
-  | { readonly type: 'overdue' };
+  | { readonly type: 'overdue' }
+  /** The job of a command; the event comes again with its rows. */
+  | { readonly type: 'job'; readonly event: Extract<Event, { type: JobChange['type'] }> }
+  /** Triggers that are due; jobs of which runs have ended; triggers whose calendars have changed. */
+  | { readonly type: 'triggers' }
+  | { readonly type: 'settled' }
+  | { readonly type: 'replan' };
 
 /** Collects what one turn of the engine asks for. */
 export interface Output {

@@ -8,6 +8,7 @@ import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
 import type { Position, QueueEnd } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
+import type { JobHappening } from './jobs/job-events.ts';
 import type { Work } from './long-work/work.ts';
 import type { NewTask, TaskChange } from './model/new-task.ts';
 import type { AttemptError, Notification, Task } from './model/task.ts';
@@ -195,6 +196,7 @@ interface ForTask {
 }
 
 type Happening =
+  | JobHappening
   | {
       readonly type: 'tasksSubmitted';
       readonly request: RequestId;
@@ -233,6 +235,8 @@ type Happening =
       /** Who is first, or last, of its type: read with the task, and absent at first. Null: none of it is due. */
       readonly edge?: Position | null;
     })
+  /** A run of a job, for which the next one comes. */
+  | { readonly type: 'runReplaced'; readonly taskId: string; readonly task?: Task | null }
   | {
       readonly type: 'drainRequested';
       readonly request: RequestId;

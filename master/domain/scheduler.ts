@@ -7,6 +7,9 @@ import type { Output } from './effects.ts';
 import type { Event } from './events.ts';
 import { RELEASE_COUNT_MAX } from './bounds.ts';
 import { askForHeld } from './limits/places.ts';
+import type { JobHappening } from './jobs/job-events.ts';
+import { isOfJobs, type OfJobs, onJobs } from './jobs/on-jobs.ts';
+import { askForSettled } from './jobs/settle.ts';
 import { releaseDue } from './queue/waiting.ts';
 import { creditAbsence } from './steps/absence.ts';
 import type { State } from './state/state.ts';
@@ -57,10 +60,16 @@ export function step(state: State, event: Event, now: number, out: Output): void
   }
   assignRoused(state, now, out);
   askForHeld(state, out);
+  askForSettled(state, out);
   writeLeftovers(state, out);
 }
 
 function apply(state: State, event: Event, now: number, out: Output): void {
+  if (isOfJobs(event)) onJobs(state, event, now, out);
+  else applyToTasks(state, event, now, out);
+}
+
+function applyToTasks(state: State, event: Exclude<Event, OfJobs>, now: number, out: Output): void {
   switch (event.type) {
     case 'tasksSubmitted':
       return tasksSubmitted(state, event, now, out);
@@ -178,13 +187,14 @@ function onCallback(
   }
 }
 
+/** Those of jobs are apart. */
+type Loaded = Exclude<
+  Extract<Event, { readonly type: `${string}Loaded` }>,
+  { readonly type: JobHappening['type'] }
+>;
+
 /** Rows that the state has asked for. */
-function rowsLoaded(
-  state: State,
-  event: Extract<Event, { readonly type: `${string}Loaded` }>,
-  now: number,
-  out: Output,
-): void {
+function rowsLoaded(state: State, event: Loaded, now: number, out: Output): void {
   switch (event.type) {
     case 'workLoaded':
       return workLoaded(state, event, now, out);

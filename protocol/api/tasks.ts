@@ -154,6 +154,15 @@ export const taskView = z.object({
   namespace: z.string(),
   version: z.int().describe('Raised by whatever is written of it: what `If-Match` names.'),
   user: userInfo,
+  job: z
+    .object({
+      name: z.string(),
+      version: z.int(),
+      trigger: z.string().nullable().describe('Null: somebody has run it.'),
+      nominal: z.string().describe('The time that it was run for.'),
+    })
+    .nullable()
+    .describe('Of which job it is a run; null: of none.'),
   params: z.unknown(),
   labels: z.array(z.string()),
   requires: z.array(z.string()),
@@ -286,6 +295,7 @@ export const callbackBody = z.object({
   result: z.unknown().optional(),
   error: errorView.optional(),
   attempts: z.int(),
+  job: z.string().optional().describe('Of which job it is a run.'),
   user: userInfo,
   submitted_at: z.string(),
   finished_at: z.string(),

@@ -143,6 +143,8 @@ export const jobRequest = z.strictObject({
 const nextFire = z.object({
   trigger: z.string(),
   nominal: z.string().describe('The time as the trigger has it: what an occurrence is named by.'),
+  to: z.string().describe('The last time that this stands for: of several that are not fired.'),
+  count: z.int().describe('How many it stands for.'),
   at: z.string().nullable().describe('When it is fired, with shift and jitter; null: it is not.'),
   local: z.string().nullable().describe('The same by the clocks of the zone of the trigger.'),
   zone: z.string(),
@@ -251,7 +253,12 @@ export const jobRunRequest = z.strictObject({
 export const jobRunResponse = z.object({
   task_id: z.string(),
   code: z.literal(202),
-  occurrence: z.string().describe('The instant of it, as `nominal` in the list of occurrences.'),
+  occurrence: z
+    .string()
+    .nullable()
+    .describe(
+      'The instant of it, as `nominal` in the list of occurrences; null: this key had run it before.',
+    ),
 });
 
 export const jobRollbackRequest = z.strictObject({ version: z.int().min(1) });

@@ -59,7 +59,12 @@ const BRACE_CLOSE = 0x7d;
 
 /** Containers around `params` in a submit body: the body itself and `task`. */
 const CONTAINERS_ABOVE_PARAMS = 2;
-const aboveParams = { task: CONTAINERS_ABOVE_PARAMS, body: 1, ids: null } as const;
+const aboveParams = {
+  task: CONTAINERS_ABOVE_PARAMS,
+  template: CONTAINERS_ABOVE_PARAMS + 1,
+  body: 1,
+  ids: null,
+} as const;
 
 interface Rules {
   readonly containersMax: number;
@@ -97,7 +102,7 @@ const PARAMS_KEY = '"params';
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** Where the body of a request has params: in its `task`, or itself. `ids`: nowhere, and it may have a long list of these. */
-export type ParamsPlace = 'task' | 'body' | 'ids';
+export type ParamsPlace = 'task' | 'template' | 'body' | 'ids';
 
 /**
  * Of the body of a request: where the value of its params stands; null where there is none, or
@@ -226,7 +231,10 @@ class Scan {
   }
 
   #isAboveParams(depth: number): boolean {
-    return depth === this.#aboveParams && (depth === 1 || this.#path[0] === '"task');
+    if (depth !== this.#aboveParams) return false;
+    const [first, second] = this.#path;
+    if (depth === 3) return first === '"template' && second === '"task';
+    return depth === 1 || first === '"task';
   }
 
   #paramsValue(depth: number): void {

@@ -225,6 +225,27 @@ export const wholeRows: {
       },
     };
   },
+  jobActivity: (which, n) => {
+    const job = `job-${which}`;
+    const of = { name: job, version: n, trigger: 'default', nominal: NOW, taskId: `t-${n}` };
+    const end = {
+      ...of,
+      state: 'failed',
+      startedAt: null,
+      at: NOW + n,
+      error: `\u{1F600}`,
+    } as const;
+    const pending = { trigger: 'default', nominal: NOW + n, rerun: 0, noticedAt: NOW };
+    const row = { job, liveCount: n, liveIds: [`t-${n}`], pending: [pending], ends: [end] };
+    return { key: job, row };
+  },
+  calendar: (which, n) => {
+    const name = which === 0 ? '' : `calendar-${which}`;
+    const text = `{"days":[{"date":"2026-10-01","kind":"off","label":"\u{1F600} ${n}"}],"weekend":[0]}`;
+    const by = n === 1 ? null : 'ann';
+    const replanAfter = n % 2 === 0 ? null : `job-${n}/default`;
+    return { key: name, row: { name, version: n, text, changedAt: NOW + n, by, replanAfter } };
+  },
   type: (which, n) => {
     const text = `{"description":"\u{1F600} ${n}","limits":{"max_running":${n}}}`;
     const layer = '{"limits":{"rate":{"count":1,"seconds":2}}}';

@@ -5,7 +5,8 @@
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
 import type { Policy } from '../../master/domain/state/policy.ts';
 import type { Notification } from '../../master/domain/model/task.ts';
-import { Engine, type EngineOptions } from '../../master/application/engine/engine.ts';
+import { Engine } from '../../master/application/engine/engine.ts';
+import type { EngineOptions } from '../../master/application/engine/engine-options.ts';
 import { TaskLogs } from '../../master/application/logs/task-logs.ts';
 import { Master } from '../../master/application/master.ts';
 import type {
@@ -17,6 +18,7 @@ import type {
   TaskStore,
 } from '../../master/application/ports.ts';
 import { MemoryTaskStore } from '../../master/infrastructure/memory/task-store.ts';
+import { jobPorts } from './job-ports.ts';
 import { testPolicy } from './task.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -166,8 +168,13 @@ export function leaderOn({
     policy: { ...testPolicy, ...policy },
     owner: 'test',
     seed: 1,
+    jobs: jobPorts(namespace),
     ...rest,
   });
   const logs = new TaskLogs({ store, clock, log: silent, bytesMax: 0 });
-  return { engine, recorder, master: new Master({ engine, store, clock, namespace, logs }) };
+  return {
+    engine,
+    recorder,
+    master: new Master({ engine, store, clock, namespace, logs }),
+  };
 }

@@ -210,6 +210,7 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
   return {
     namespace: 'default',
     version: 1,
+    job: null,
     task_id: id,
     type: task.type,
     state: 'waiting',

@@ -11,7 +11,8 @@ import type {
   Submission,
 } from '../../master/application/master-handle.ts';
 import type { NamespaceRecord, ShownTask, TaskPage } from '../../master/application/ports.ts';
-import type { OperationsHandle } from '../../master/application/operations-handle.ts';
+import type { JobsHandle } from '../../master/application/jobs/jobs-handle.ts';
+import type { OperationsHandle } from '../../master/application/operations/operations-handle.ts';
 import {
   type NamespaceChange,
   NamespaceInUse,
@@ -174,6 +175,20 @@ export class StandInHandle implements MasterHandle {
   }
   pausesAfter(): [] {
     return [];
+  }
+  /** There are none. */
+  jobs(): JobsHandle {
+    return {
+      list: async () => ({ jobs: [], after: null }),
+      show: async () => null,
+      versions: async () => null,
+      occurrences: async () => null,
+      next: async () => [],
+      change: (change) => this.#command(change.type, JSON.stringify(change)),
+      calendars: () => [],
+      calendar: () => null,
+      changeCalendar: (change) => this.#command('calendarSet', JSON.stringify(change)),
+    };
   }
   /** There are none. */
   operations(): OperationsHandle {

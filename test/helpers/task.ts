@@ -86,6 +86,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     startBy: null,
     deadlineAt: null,
     traceparent: null,
+    job: null,
     state: 'waiting',
     gate: null,
     version: 1,

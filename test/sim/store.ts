@@ -4,6 +4,7 @@
  */
 import type {
   Commit,
+  JobReads,
   LaneEnd,
   OverduePage,
   Position,
@@ -112,6 +113,25 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
       ]);
       return begun;
     });
+  }
+
+  get jobs(): JobReads {
+    const asked = <A extends unknown[], T>(ask: (...of: A) => Promise<T>) => {
+      return (...of: A): Promise<T> => this.#read(() => ask(...of));
+    };
+    const { jobs } = this.#rows;
+    return {
+      firstTriggerAt: asked((...of) => jobs.firstTriggerAt(...of)),
+      loadDueTriggers: asked((...of) => jobs.loadDueTriggers(...of)),
+      loadJobs: asked((...of) => jobs.loadJobs(...of)),
+      loadTriggers: asked((...of) => jobs.loadTriggers(...of)),
+      loadListeners: asked((...of) => jobs.loadListeners(...of)),
+      loadCalendared: asked((...of) => jobs.loadCalendared(...of)),
+      listJobs: asked((...of) => jobs.listJobs(...of)),
+      showJob: asked((...of) => jobs.showJob(...of)),
+      listVersions: asked((...of) => jobs.listVersions(...of)),
+      listOccurrences: asked((...of) => jobs.listOccurrences(...of)),
+    };
   }
 
   readClock(): Promise<number> {

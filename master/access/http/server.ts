@@ -48,6 +48,8 @@ import { Followers } from '../routes/feed/followers.ts';
 import { findRoutes } from '../routes/find/find.ts';
 import { healthRoutes } from '../routes/find/health.ts';
 import { whyRoute } from '../routes/find/why.ts';
+import { calendarRoutes } from '../routes/jobs/calendar-routes.ts';
+import { jobRoutes } from '../routes/jobs/job-routes.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
 import { loadRoutes } from '../routes/reports/load-routes.ts';
@@ -262,6 +264,8 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
       ...limitRoutes(),
+      ...jobRoutes(options.refusalOfReceiver),
+      ...calendarRoutes(),
       sayAlertRoute(options.alerts),
       ...pauseRoutes(options.namespaces),
       ...operationRoutes(options.refusalOfReceiver),

@@ -15,7 +15,7 @@ import {
   operationView,
 } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
-import type { AskedBulk, BegunBulk } from '../../application/operations-handle.ts';
+import type { AskedBulk, BegunBulk } from '../../application/operations/operations-handle.ts';
 import type { StoredTask } from '../../application/ports.ts';
 import type { TaskChange } from '../../domain/events.ts';
 import { filterFields, type TaskFilter } from '../../domain/model/task-filter.ts';

@@ -121,6 +121,7 @@ function summaryFields(
     namespace,
     version: task.version,
     user: userView(task),
+    job: jobView(task),
     labels: [...task.labels],
     requires: [...task.requires],
     priority: task.priority,
@@ -275,6 +276,12 @@ function withoutDetails(error: Task['error']): Task['error'] {
   if (error === null) return null;
   const { message, name } = error;
   return name === undefined ? { message } : { message, name };
+}
+
+function jobView({ job }: Task): TaskView['job'] {
+  if (job === null) return null;
+  const { name, version, trigger, nominal } = job;
+  return { name, version, trigger: trigger === '' ? null : trigger, nominal: iso(nominal) };
 }
 
 function userView({ user }: Task): TaskView['user'] {

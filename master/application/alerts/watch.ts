@@ -2,7 +2,7 @@
 import type { Message } from '../../domain/alerts/book.ts';
 import type { Looked } from '../../domain/alerts/findings.ts';
 import { Recent } from '../../domain/alerts/recent.ts';
-import { saidOfTask } from '../../domain/alerts/said.ts';
+import { saidOfJob, saidOfTask } from '../../domain/alerts/said.ts';
 import { Outcomes } from '../../domain/health/outcomes.ts';
 import { LoadCounter } from '../../domain/load/counter.ts';
 import type { Clock, NamespaceRecord, Observer } from '../ports.ts';
@@ -23,6 +23,9 @@ export function watch(
     recent.observe(seen);
     load.note(seen);
     if (seen.event === 'alert_said') hear(saidOfTask(namespace, seen));
+    if (seen.event === 'fire_refused' || seen.event === 'trigger_paused') {
+      hear(saidOfJob(namespace, seen));
+    }
   };
   return {
     watched: { namespace, namespaceId, outcomes, recent, load },

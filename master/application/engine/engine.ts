@@ -9,13 +9,11 @@
  */
 import { createOutput, type Output, type Reply } from '../../domain/effects.ts';
 import type { Event, RequestId } from '../../domain/events.ts';
-import type { Pause } from '../../domain/model/pause.ts';
 import { Waiters } from './waiters.ts';
-import { MAILBOX_COUNT_MAX, type Tally, TURN_STEP_MS_MAX } from '../../domain/bounds.ts';
+import { MAILBOX_COUNT_MAX, TURN_STEP_MS_MAX } from '../../domain/bounds.ts';
 import { restore, RowsDisagree } from '../../domain/state/restore.ts';
 import { numbered } from '../../domain/feed/tell.ts';
 import { step } from '../../domain/scheduler.ts';
-import type { Policy } from '../../domain/state/policy.ts';
 import { nextWakeAt, type State } from '../../domain/state/state.ts';
 import { someoneRuns } from '../../domain/steps/occupation.ts';
 import { fold } from './fold.ts';
@@ -27,16 +25,8 @@ import { read, readAll, stepLoaded } from './read.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { StandStill } from './stand-still.ts';
 import { StoreWatch, UNKNOWN } from '../store-watch.ts';
-import {
-  type Clock,
-  type ExecutorLink,
-  isFinal,
-  type Log,
-  type Notifier,
-  type Observer,
-  StoreUnusable,
-  type TaskStore,
-} from '../ports.ts';
+import { isFinal, StoreUnusable } from '../ports.ts';
+import type { EngineOptions } from './engine-options.ts';
 
 const TICK_MS = 1_000;
 /** How long a master with nothing to write may believe that its term still stands. */
@@ -47,23 +37,6 @@ const REBUILD_DELAY_MIN_MS = 100;
 const REBUILD_DELAY_MAX_MS = 5_000;
 /** A failure so soon after a rebuild may follow every rebuild. */
 const STEADY_MS = 5_000;
-
-export interface EngineOptions {
-  readonly store: TaskStore;
-  readonly clock: Clock;
-  readonly link: ExecutorLink;
-  readonly notifier: Notifier;
-  readonly observer: Observer;
-  readonly log: Log;
-  readonly policy: Policy;
-  /** Names this process in the term row. */
-  readonly owner: string;
-  readonly seed: number;
-  /** Of all namespaces, as it holds now. Absent: there is none. */
-  readonly pauseOfAll?: () => Pause | null;
-  /** What frames hold that wait for a turn, here and in other namespaces. */
-  readonly frames?: Tally;
-}
 
 export class Engine {
   readonly #options: EngineOptions;
@@ -299,8 +272,8 @@ export class Engine {
   }
 
   async #load(state: State, group: LoadGroup): Promise<void> {
-    const { store, clock } = this.#options;
-    const loaded = await this.#watch.ask(() => read(store, state, group, clock.now()));
+    const { clock } = this.#options;
+    const loaded = await this.#watch.ask(() => read(this.#options, state, group, clock.now()));
     const now = clock.now();
     const output = createOutput();
     stepLoaded(state, loaded, now, output);

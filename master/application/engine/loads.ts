@@ -15,7 +15,19 @@ export type LoadOf<T extends Load['type']> = Extract<Load, { readonly type: T }>
 export type LoadGroup =
   | readonly LoadOf<'task'>[]
   | readonly LoadOf<'lane'>[]
-  | readonly [LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>];
+  | readonly [
+      LoadOf<
+        | 'held'
+        | 'delayed'
+        | 'overdue'
+        | 'notifications'
+        | 'work'
+        | 'job'
+        | 'triggers'
+        | 'settled'
+        | 'replan'
+      >,
+    ];
 
 export class Loads {
   #waiting: Load[] = [];

@@ -10,9 +10,11 @@ import { roomFor } from '../../domain/queue/waiting.ts';
 import { step } from '../../domain/scheduler.ts';
 import type { restore } from '../../domain/state/restore.ts';
 import { startClock, type State } from '../../domain/state/state.ts';
+import type { EngineOptions } from './engine-options.ts';
 import type { LoadGroup, LoadOf } from './loads.ts';
 import { readEdges } from './read-edges.ts';
 import { readWork } from './read-work.ts';
+import { JobReader } from '../jobs/read-jobs.ts';
 import type { TaskStore } from '../ports.ts';
 
 export interface Loaded {
@@ -22,18 +24,23 @@ export interface Loaded {
 }
 
 export async function read(
-  store: TaskStore,
+  { store, clock, jobs: ports }: Pick<EngineOptions, 'store' | 'clock' | 'jobs'>,
   state: State,
   group: LoadGroup,
   now: number,
 ): Promise<readonly Loaded[]> {
   const [first] = group;
   if (first === undefined) return [];
+  const jobs = new JobReader(store, ports, () => new Promise((resolve) => clock.soon(resolve)));
+  if (first.type === 'job') {
+    const events = await jobs.command(state, first.event, now);
+    return events.map((event) => ({ event, asked: null }));
+  }
   if (first.type === 'task') return readTasks(store, state, group as LoadOf<'task'>[], now);
   const event =
     first.type === 'lane'
       ? await readLanes(store, state, group as LoadOf<'lane'>[], now)
-      : await readPage(store, state, first, now);
+      : await readPage(store, state, first, now, jobs);
   return [{ event, asked: null }];
 }
 
@@ -41,12 +48,15 @@ export async function read(
 export async function readAll(
   store: TaskStore,
   ask: <T>(question: () => Promise<T>) => Promise<T>,
-): Promise<Pick<Parameters<typeof restore>[0], 'active' | 'lanes' | 'gates' | 'whole'>> {
+): Promise<
+  Pick<Parameters<typeof restore>[0], 'active' | 'lanes' | 'gates' | 'whole' | 'firstTriggerAt'>
+> {
   const active = await ask(() => store.loadActive());
   const lanes = await ask(() => store.countLanes());
   const gates = await ask(() => store.countGates());
   const whole = await ask(() => store.loadWhole());
-  return { active, lanes, gates, whole };
+  const firstTriggerAt = await ask(() => store.jobs.firstTriggerAt(Number.MIN_SAFE_INTEGER));
+  return { active, lanes, gates, whole, firstTriggerAt };
 }
 
 /**
@@ -127,11 +137,14 @@ async function readLanes(
   return { type: 'lanesLoaded', pages };
 }
 
+type Paged = Exclude<Extract<LoadGroup, readonly [unknown]>[0], LoadOf<'job'>>;
+
 async function readPage(
   store: TaskStore,
   state: State,
-  load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
+  load: Paged,
   now: number,
+  jobs: JobReader,
 ): Promise<Event> {
   const { pageCount } = state.policy;
   switch (load.type) {
@@ -148,6 +161,12 @@ async function readPage(
     }
     case 'work':
       return { type: 'workLoaded', page: await readWork(store, state, now) };
+    case 'triggers':
+      return jobs.due(state, now);
+    case 'settled':
+      return jobs.settled(state, now);
+    case 'replan':
+      return jobs.replanned(state);
     case 'delayed': {
       const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };

@@ -35,6 +35,28 @@ export function saidOfTask(
   };
 }
 
+/** Of a job that does not run when it is to: each of its triggers is apart. */
+export function saidOfJob(
+  namespace: string,
+  {
+    event,
+    job,
+    trigger,
+    reason,
+  }: Extract<Observation, { event: 'fire_refused' | 'trigger_paused' }>,
+): Message {
+  const isPaused = event === 'trigger_paused';
+  const what = `Trigger ${trigger === '' ? 'manual' : trigger} of job ${job}`;
+  return {
+    ...{ namespace, type: null, group: null, severity: 'warning', fields: null },
+    subject: `job ${job}/${trigger}: ${isPaused ? 'paused' : 'refused'}`,
+    message: isPaused ? `${what} is paused: ${reason}` : `${what} could not run: ${reason}`,
+    change: isPaused
+      ? `Mend what fails, then soda job enable ${job}.`
+      : `See soda job runs ${job}.`,
+  };
+}
+
 /** Of nobody: it only tries whether a receiver hears. */
 export function testAlert(id: string, now: number): Alert {
   const { name: rule, kind } = plainRule('message', 'message');

@@ -53,6 +53,15 @@ export const FEED_KINDS = {
   'limit.changed': 'ends',
   'limit.deleted': 'ends',
   'namespace.changed': 'ends',
+  'job.changed': 'ends',
+  'job.deleted': 'ends',
+  'job.enabled': 'ends',
+  'job.disabled': 'ends',
+  'job.fire_refused': 'ends',
+  'job.trigger_paused': 'ends',
+  'calendar.changed': 'ends',
+  'calendar.deleted': 'ends',
+  'blackouts.changed': 'ends',
   'operation.began': 'ends',
   'operation.ended': 'ends',
 } as const satisfies Readonly<Record<string, 'all' | 'ends'>>;
@@ -70,7 +79,7 @@ interface PauseData {
 
 /** What kinds have to say; the others say nothing more. */
 export interface FeedData {
-  readonly 'task.submitted': { readonly due_at: Instant };
+  readonly 'task.submitted': { readonly due_at?: Instant; readonly job?: string };
   readonly 'task.rejected': { readonly error: string };
   readonly 'task.progress': { readonly percent: number };
   readonly 'task.checkpoint': { readonly length: number };
@@ -102,6 +111,24 @@ export interface FeedData {
     readonly max_running: number | null;
     readonly retention: string;
   };
+  readonly 'job.changed': { readonly job: string; readonly version: number };
+  readonly 'job.deleted': { readonly job: string };
+  readonly 'job.enabled': { readonly job: string };
+  readonly 'job.disabled': { readonly job: string };
+  readonly 'job.fire_refused': {
+    readonly job: string;
+    readonly trigger: string;
+    readonly nominal_at: Instant;
+    readonly reason: string;
+  };
+  readonly 'job.trigger_paused': {
+    readonly job: string;
+    readonly trigger: string;
+    readonly reason: string;
+  };
+  readonly 'calendar.changed': { readonly calendar: string; readonly version: number };
+  readonly 'calendar.deleted': { readonly calendar: string };
+  readonly 'blackouts.changed': { readonly version: number };
   readonly 'operation.began': { readonly operation_id: string; readonly action: string };
   readonly 'operation.ended': { readonly operation_id: string; readonly state: string };
 }

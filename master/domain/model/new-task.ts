@@ -1,11 +1,13 @@
 /** What may be said of a task: when it is submitted, and while it waits. */
-import type { StartTimeoutAction, TaskSpec } from './task.ts';
+import type { StartTimeoutAction, TaskJob, TaskSpec } from './task.ts';
 
 /** A task as submitted, validated and with its defaults filled in. */
 export interface NewTask
-  extends Omit<TaskSpec, 'seq' | 'submittedAt' | 'assignTimeoutMs' | 'startTimeoutAction'> {
+  extends Omit<TaskSpec, 'seq' | 'submittedAt' | 'assignTimeoutMs' | 'startTimeoutAction' | 'job'> {
   readonly priority: number;
   readonly runAt: number | null;
+  /** Of which job it is a run; absent: of none. */
+  readonly job?: TaskJob | null;
   /** Null: as it is without a word of it. */
   readonly assignTimeoutMs: number | null;
   readonly startTimeoutAction: StartTimeoutAction | null;
@@ -21,7 +23,7 @@ export interface TaskChange
   extends Partial<
     Omit<
       NewTask,
-      'id' | 'type' | 'requestHash' | 'retry' | 'user' | 'misfits' | 'taken' | 'traceparent'
+      'id' | 'type' | 'requestHash' | 'retry' | 'user' | 'misfits' | 'taken' | 'traceparent' | 'job'
     >
   > {
   readonly retry?: Partial<NewTask['retry']>;

@@ -80,6 +80,15 @@ export interface AttemptError {
   readonly details?: string;
 }
 
+/** Of which job a task is a run. */
+export interface TaskJob {
+  readonly name: string;
+  readonly version: number;
+  /** Empty: somebody has asked for it. */
+  readonly trigger: string;
+  readonly nominal: number;
+}
+
 /** What was asked for. While it waits all of it may be changed but what tells which task it is. */
 export interface TaskSpec {
   /** Accept order. Never leaves the master. */
@@ -108,6 +117,8 @@ export interface TaskSpec {
   readonly deadlineAt: number | null;
   /** Of the trace that its submit was part of, as version 00 of W3C writes it; null: of none. */
   readonly traceparent: string | null;
+  /** Null: it is a run of no job. */
+  readonly job: TaskJob | null;
 }
 
 /** What happens to it. */
@@ -235,6 +246,7 @@ export type EndedTask = Pick<
   | 'failureReason'
   | 'lastOutcome'
   | 'traceparent'
+  | 'job'
 >;
 
 /** `startBy` of a task that is due then, whatever was before. */
@@ -266,7 +278,7 @@ export function isStartOverdue(task: Task, now: number): boolean {
 /** A copy: whoever holds it does not hold the params and the checkpoint. */
 export function endedTask(task: Task): EndedTask {
   const { id, type, state, user, attempt, submittedAt, finishedAt } = task;
-  const { error, result, failureReason, lastOutcome, traceparent } = task;
+  const { error, result, failureReason, lastOutcome, traceparent, job } = task;
   return {
     id,
     type,
@@ -280,6 +292,7 @@ export function endedTask(task: Task): EndedTask {
     failureReason,
     lastOutcome,
     traceparent,
+    job,
   };
 }
 

@@ -5,6 +5,8 @@
 import { type Audit, taskIn } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event, Requested } from '../events.ts';
+import { jobSubject } from '../jobs/audit.ts';
+import { isAskedOfJobs } from '../jobs/on-jobs.ts';
 import { changeMade, type Fields, type Outcome } from '../model/audit.ts';
 import type { ExecutorRecord } from '../model/executor.ts';
 import type { Pause, RowScope } from '../model/pause.ts';
@@ -59,6 +61,7 @@ export function noting(
 
 /** @param from which of the changes are those of this command. */
 function subjectOf(state: State, event: Requested, out: Output, from: number): Subject {
+  if (isAskedOfJobs(event)) return jobSubject(state, event, out, from);
   switch (event.type) {
     case 'settingsChanged': {
       const reason = event.paused?.reason ?? null;

@@ -23,6 +23,9 @@ import type { Pause } from '../model/pause.ts';
 import { recallWindows, watchType } from '../operators/types.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import { kindOf, type Task } from '../model/task.ts';
+import { isUnsettled } from '../jobs/activity.ts';
+import { askForReplan } from '../jobs/calendars.ts';
+import { askForSettled } from '../jobs/settle.ts';
 import { recallWork } from '../long-work/works.ts';
 
 /** A lane as the rows of waiting tasks give it. */
@@ -61,6 +64,8 @@ interface Beginning {
   lanes: readonly StoredLane[];
   gates: readonly StoredGate[];
   whole: WholeRows;
+  /** When the first trigger of a job is to be looked at; null: none is. */
+  firstTriggerAt?: number | null;
   /** When the newest commit was made; null where none was. */
   aliveAt: number | null;
   /** Of all namespaces, as it holds now. */
@@ -114,10 +119,28 @@ export function restore(options: Beginning): { state: State; output: Output } {
   askForHeld(state, output);
   askForDelayed(state, output);
   recallWork(state, options.whole.work, output);
+  recallJobs(state, options, output);
   sendDue(state, now, output);
   const taskCount = state.waitingCount + options.active.length;
   output.effects.push({ type: 'observe', event: 'restored', taskCount });
   return { state, output };
+}
+
+/** Only what is busy of them is in memory. */
+function recallJobs(
+  state: State,
+  { whole, firstTriggerAt }: Pick<Beginning, 'whole' | 'firstTriggerAt'>,
+  output: Output,
+): void {
+  const { jobs } = state;
+  jobs.nextTriggerAt = firstTriggerAt ?? Number.POSITIVE_INFINITY;
+  for (const row of whole.calendar) jobs.calendars.set(row.name, row);
+  for (const row of whole.jobActivity) {
+    jobs.activities.set(row.job, row);
+    if (isUnsettled(row)) jobs.unsettled.add(row.job);
+  }
+  askForSettled(state, output);
+  askForReplan(state, output);
 }
 
 /** What people have set. */

@@ -20,6 +20,7 @@ import type { Shares } from '../queue/shares.ts';
 import { type Position, Window } from '../queue/window.ts';
 import { type Concerned, labelsOf, type Pause, type PauseRow } from '../model/pause.ts';
 import { type FeedState, newFeed } from '../feed/feed-event.ts';
+import { type JobsState, noJobs } from '../jobs/jobs-state.ts';
 import type { SavedView } from '../model/saved-view.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
@@ -86,7 +87,10 @@ export interface State {
   /** Why there is no room for another lane; null: not asked since the last has come or gone. */
   crowd: string | null;
   /** Which rows were asked for, and have not come yet: each kind once at a time. */
-  readonly loading: Set<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>;
+  readonly loading: Set<
+    'held' | 'delayed' | 'overdue' | 'notifications' | 'work' | 'triggers' | 'settled' | 'replan'
+  >;
+  readonly jobs: JobsState;
   /** Waiting tasks that are not due, by dueAt. */
   readonly delayed: Window<Task>;
   /** Tasks that may move from there to their lanes before the next tick. */
@@ -219,12 +223,12 @@ export const createState = (options: Start): State => ({
   partialShares: new Set(),
   crowd: null,
   loading: new Set(),
+  jobs: noJobs(),
   delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
   releasableCount: RELEASE_COUNT_MAX,
   windowCount: 0,
   windowBytes: 0,
-  waitingCount: 0,
-  suspendedCount: 0,
+  ...{ waitingCount: 0, suspendedCount: 0 },
   overdueHidden: false,
   unwatched: [],
   overdueCursor: null,
@@ -341,5 +345,6 @@ export function nextWakeAt(state: State): number {
       ? (state.notifications.first()?.nextTryAt ?? Number.POSITIVE_INFINITY)
       : Number.POSITIVE_INFINITY,
     state.flushAt,
+    state.loading.has('triggers') ? Number.POSITIVE_INFINITY : state.jobs.nextTriggerAt,
   );
 }

@@ -3,6 +3,7 @@ import { isWritten, taskDeleted, taskReopened } from '../changes.ts';
 import type { Event } from '../events.ts';
 import { tellTask } from '../feed/tell.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
+import { runBegan } from '../jobs/activity.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
 import { isTerminal, type Task } from '../model/task.ts';
@@ -113,6 +114,7 @@ function retryRequested(
   state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);
   out.changes.push(...taskReopened(again, { finishedAt, retention }));
+  runBegan(state, again, out);
   tellTask(state, out, 'task.retried', again, now);
   enqueue(state, again, now, out);
   return { kind: 'done' };

@@ -6,6 +6,7 @@ import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import { shortOf, tellAttempt, tellTask } from '../feed/tell.ts';
 import { count, countAttempt } from '../usage/count.ts';
+import { runEnded } from '../jobs/activity.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
 import { dequeue, enqueue, setAside } from '../queue/waiting.ts';
 import { countEnd } from '../queue/route.ts';
@@ -294,6 +295,7 @@ export function finish(
           deliveredAt: null,
         };
   out.changes.push(...taskFinished(task, { finishedAt: now, retention }, notification));
+  runEnded(state, task, now, out);
   count(state, out, task, now, { [to]: 1 });
   out.effects.push({ type: 'observe', event: 'task_finished', task });
   const how = reason === null ? { state: to } : { state: to, reason };

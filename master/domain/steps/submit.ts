@@ -3,6 +3,7 @@ import { taskInserted } from '../changes.ts';
 import { tellTask } from '../feed/tell.ts';
 import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
+import { runBegan } from '../jobs/activity.ts';
 import { fullFor } from '../limits/quota.ts';
 import { isCrowded } from '../limits/places.ts';
 import { missingLimit } from '../operators/limits.ts';
@@ -27,14 +28,15 @@ export function tasksSubmitted(
   const accepted = new Map<string, string>();
   const reply = event.tasks.map((task): SubmitOutcome => {
     const holderHash = event.taken?.get(task.id) ?? accepted.get(task.id);
-    const outcome = submit(state, task, holderHash, now, out);
+    const outcome = accept(state, task, holderHash, now, out);
     if (outcome.kind === 'accepted') accepted.set(task.id, task.requestHash);
     return outcome;
   });
   out.effects.push({ type: 'reply', request: event.request, reply });
 }
 
-function submit(
+/** One task, unless its id is in use: `holder` is the digest of whoever has it. */
+export function accept(
   state: State,
   request: NewTask,
   holder: string | undefined,
@@ -56,14 +58,18 @@ function submit(
   if (refusal !== null) return { taskId, ...refusal };
   state.lastSeq = task.seq;
   out.changes.push(taskInserted(task));
+  runBegan(state, task, out);
   count(state, out, task, now, { submitted: 1 });
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
-  tellTask(state, out, 'task.submitted', task, now, later(task.dueAt, now));
+  tellTask(state, out, 'task.submitted', task, now, saidOf(task, now));
   enqueue(state, task, now, out);
   return { taskId, kind: 'accepted' };
 }
 
-const later = (dueAt: number, now: number) => (dueAt > now ? { due_at: dueAt } : undefined);
+function saidOf({ dueAt, job }: Task, now: number) {
+  if (dueAt <= now && job === null) return undefined;
+  return { ...(dueAt > now && { due_at: dueAt }), ...(job !== null && { job: job.name }) };
+}
 
 /** Why no further such task may begin to wait, or null. */
 export function refusalOf(state: State, task: Task, out: Output): Refusal | null {
@@ -126,6 +132,7 @@ function createTask(state: State, request: NewTask, now: number): Task {
     uses: usesFor(state, request),
     deadlineAt: request.deadlineAt,
     traceparent: request.traceparent,
+    job: request.job ?? null,
     version: 0,
     priority: request.priority,
     lane: 0,
@@ -168,6 +175,7 @@ export function newRun(of: Beginning, dueAt: number): Task {
     uses: of.uses,
     deadlineAt: of.deadlineAt,
     traceparent: of.traceparent,
+    job: of.job,
     state: 'waiting',
     version: of.version,
     priority: of.priority,

@@ -20,6 +20,7 @@ import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
 import { followPauseOfAll, pauseDue, pauseEndsAt, rejoinResumed } from '../operators/pauses.ts';
 import { isTimed, typeDue, windowDue } from '../operators/types.ts';
+import { askForTriggers } from '../jobs/fire.ts';
 import { forgetOldWork } from '../long-work/works.ts';
 
 const OVERDUE_CHECK_MS = 5_000;
@@ -47,6 +48,7 @@ export function ticked(
   askForDelayed(state, out);
   sendDue(state, now, out);
   if (state.flushAt <= now) flush(state, out);
+  askForTriggers(state, now, out);
   if (state.works.byId.size > 0) forgetOldWork(state, now, out);
   if (state.overdueHidden && !state.loading.has('overdue') && state.overdueCheckAt <= now) {
     state.overdueCheckAt = now + OVERDUE_CHECK_MS;

@@ -174,7 +174,7 @@ function standIn({ id: lane, kind, group }: Lane, now: number): Task {
   const asked = { seq, id: '', type, params: 'null', labels, requires, diskBytes, uses };
   const times = { assignTimeoutMs: 0, executionTimeoutMs: null, stallTimeoutMs: null };
   const limits = { startTimeoutMs: null, startTimeoutAction: 'fail', deadlineAt: null } as const;
-  const rest = { notifyUrl: null, requestHash: '', submittedAt: now, traceparent: null };
+  const rest = { notifyUrl: null, requestHash: '', submittedAt: now, traceparent: null, job: null };
   const begun = { lane, version: 0, priority: 0, attempt: 0, executorId: null, checkpoint: null };
   const retry = { maxAttempts: 1, interval: 0 };
   const user = { group, ...NOBODY };

@@ -27,6 +27,7 @@ export function callbackJson(task: EndedTask, namespace: string): string {
     state,
     namespace,
     attempts: task.attempt,
+    ...(task.job !== null && { job: task.job.name }),
     user: {
       group,
       ...(project !== null && { project }),

@@ -59,7 +59,7 @@ export class MemoryStore implements Store {
   }
 
   async withWork(): Promise<number[]> {
-    const busy = this.#namespaces.filter(({ tasks }) => tasks.hasWork);
+    const busy = this.#namespaces.filter(({ tasks }) => tasks.hasWork || tasks.jobs.hasTriggers);
     return busy.map(({ fixed }) => fixed.id);
   }
 
@@ -162,6 +162,10 @@ export class MemoryStore implements Store {
 
   async dropEvents(before: number): Promise<number> {
     return this.#namespaces.reduce((count, { tasks }) => count + tasks.feed.drop(before), 0);
+  }
+
+  async dropOccurrences(before: number): Promise<number> {
+    return this.#namespaces.reduce((count, { tasks }) => count + tasks.jobs.drop(before), 0);
   }
 
   async foldUsage(): Promise<number> {

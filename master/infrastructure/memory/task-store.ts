@@ -29,7 +29,7 @@ import {
   TermLost,
 } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
-import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { copyOf, idOf, JOB_TABLES, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
@@ -38,6 +38,7 @@ import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
 import { MemoryAudit } from './audit.ts';
 import { MemoryFeed } from './feed.ts';
+import { MemoryJobs } from './jobs.ts';
 import { MemoryLoad } from './load.ts';
 import { MemoryLogs } from './logs.ts';
 import { isOver } from '../../domain/long-work/work.ts';
@@ -68,6 +69,7 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   readonly feed = new MemoryFeed();
   readonly usage = new MemoryUsage();
   readonly load = new MemoryLoad();
+  readonly jobs = new MemoryJobs(this.#rows);
 
   /** @param days for which history has a segment, of all namespaces. */
   constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = noDays(), audit = new MemoryAudit()) {
@@ -334,7 +336,7 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
 
   /** Its namespace is deleted: whoever makes it again begins with no types, executors and the like. */
   forgetWhole(): void {
-    for (const name of WHOLE_TABLES) this.#rows.of(name).clear();
+    for (const name of [...WHOLE_TABLES, ...JOB_TABLES]) this.#rows.of(name).clear();
   }
 
   /** What of that class has ended on that day, by acceptance. */

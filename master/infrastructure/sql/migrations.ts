@@ -9,6 +9,7 @@ import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { createFeed } from './feed/event-table.ts';
+import { createJobs } from './jobs/create.ts';
 import { installationDefinition } from './installation.ts';
 import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import { definitions } from './tables/all.ts';
@@ -119,7 +120,7 @@ export function makeSegment(
 ): string[] {
   const t = dialect.types;
   const columns = `${liveTaskColumns(t)},${endColumns(t)},
-  ${[...addedTaskColumns(t), ...addedEndColumns(t)]
+  ${[...addedTaskColumns(t), ...addedEndColumns(t), ...addedJobColumns(t)]
     .map(([name, type]) => `${name} ${type}`)
     .join(',\n  ')}`;
   if (made === undefined) return dialect.createTable(table, columns, historyIndexes);
@@ -253,6 +254,9 @@ function numberLanes(dialect: Dialect): string[] {
   ];
 }
 
+/** Of tasks that a job has begun. */
+const addedJobColumns = (t: Types): Columns => [['job', `${t.text} NULL`]];
+
 const taskIndexes: readonly Index[] = [
   { name: 'ns_id', columns: 'ns, id', unique: true },
   { name: 'queue', columns: 'state, lane_seq, queue_time, seq, due_at' },
@@ -316,6 +320,14 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable(LOAD_TABLE, loadDefinition(t), loadIndexes),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
+    ];
+  },
+  (dialect, existing) => {
+    const t = dialect.types;
+    const segments = [...existing.keys()].filter((table) => segmentNamed(table) !== null);
+    return [
+      ...['task', ...segments].flatMap((table) => addColumns(existing, table, addedJobColumns(t))),
+      ...createJobs(dialect),
     ];
   },
 ];

@@ -14,6 +14,7 @@ import { AuditRows } from './audit/audit-rows.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { dropEvents } from './feed/event-rows.ts';
 import { History } from './history.ts';
+import { dropOccurrences } from './jobs/job-rows.ts';
 import { LoadRows } from './load/load-rows.ts';
 import { LogRows } from './logs/log-rows.ts';
 import { keepPause, keepSecrets, readPause } from './installation.ts';
@@ -131,6 +132,10 @@ export class SqlStore implements Store {
 
   dropEvents(before: number): Promise<number> {
     return dropEvents(this.#shared.databases.readers, before);
+  }
+
+  dropOccurrences(before: number): Promise<number> {
+    return dropOccurrences(this.#shared.databases.readers, before);
   }
 
   foldUsage(): Promise<number> {

@@ -32,6 +32,7 @@ import { creditFirst, type Crediting, goOnCrediting } from './namespace/credit.t
 import type { Databases } from './database.ts';
 import { readEvents } from './feed/event-rows.ts';
 import type { LogRows } from './logs/log-rows.ts';
+import { JobRows } from './jobs/job-rows.ts';
 import { Queries } from './queries.ts';
 import type { History } from './history.ts';
 import { attemptsOfEach } from './listing/attempts.ts';
@@ -61,11 +62,13 @@ export interface Shared {
 export class SqlTaskStore extends Queries implements TaskStore {
   readonly #shared: Shared;
   readonly #ns: number;
+  readonly jobs: JobRows;
 
   constructor(shared: Shared, ns: number) {
     super(shared.databases, shared.history, shared.log, ns);
     this.#shared = shared;
     this.#ns = ns;
+    this.jobs = new JobRows(shared.databases, ns);
   }
 
   async takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {

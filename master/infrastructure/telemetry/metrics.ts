@@ -103,6 +103,13 @@ function createMeters(registry: Registry) {
     callbacks: counter('callbacks_total', 'Tries to deliver a callback.', [ns, 'result']),
     callbacksEnded,
     httpRequests: counter('http_requests_total', 'Requests answered.', ['route', 'status']),
+    fires: counter('job_times_total', 'Times of triggers, by what became of them.', [ns, 'result']),
+    fireLate: histogram(
+      'job_late_seconds',
+      'From due to submitted, of runs of jobs.',
+      FAST_SECONDS,
+      [ns],
+    ),
     waited: histogram('schedule_to_start_seconds', 'From due to started.', SLOW_SECONDS, [ns]),
     ran: histogram('task_duration_seconds', 'From the last start to the end.', SLOW_SECONDS, [ns]),
     dbSeconds: histogram('db_seconds', 'Time in the store.', FAST_SECONDS, ['op']),
@@ -151,6 +158,13 @@ function count(meters: Meters, labels: Labels, namespace: string, seen: Observat
     case 'stale_attempt':
       meters.staleAttempts.inc({ namespace });
       break;
+    case 'trigger_decided':
+      meters.fires.inc({ namespace, result: seen.outcome });
+      if (seen.outcome === 'ran') meters.fireLate.observe({ namespace }, seen.lateMs / 1000);
+      break;
+    case 'fire_refused':
+      meters.fires.inc({ namespace, result: 'refused' });
+      break;
     case 'notification_tried':
       meters.callbacks.inc({ namespace, result: seen.outcome });
       break;
@@ -164,6 +178,7 @@ function count(meters: Meters, labels: Labels, namespace: string, seen: Observat
     case 'executor_readiness':
     case 'overdue_swept':
     case 'work_ended':
+    case 'trigger_paused':
     case 'restored':
       break;
   }

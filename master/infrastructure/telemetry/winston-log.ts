@@ -196,7 +196,11 @@ function logObservation(log: Log, observation: Observation): void {
     // How often they come is told by the duties of the process; what is wrong has lines of its own.
     case 'overdue_swept':
     case 'restored':
+    case 'trigger_decided':
       break;
+    case 'fire_refused':
+    case 'trigger_paused':
+      return logJob(log, observation);
     case 'work_ended':
       return logEndOfWork(log, observation);
     case 'task_accepted':
@@ -211,6 +215,18 @@ function logObservation(log: Log, observation: Observation): void {
     case 'task_finished':
       log.debug('task finished', endFields(observation.task));
       break;
+  }
+}
+
+type OfJob = Extract<Observation, { event: 'fire_refused' | 'trigger_paused' }>;
+
+function logJob(log: Log, seen: OfJob): void {
+  const { job, trigger, reason } = seen;
+  const fields = { event: 'job', job, trigger, reason };
+  if (seen.event === 'trigger_paused') log.warn('a trigger was paused', fields);
+  else {
+    const nominal_at = new Date(seen.nominal).toISOString();
+    log.warn('a run of a job was refused', { ...fields, nominal_at });
   }
 }
 
@@ -252,8 +268,11 @@ function taskFields(task: Task): Fields {
   };
 }
 
-function traceFields({ traceparent }: Task): Fields {
-  return traceparent === null ? {} : { trace_id: traceIdOf(traceparent) };
+function traceFields({ traceparent, job }: Task): Fields {
+  return {
+    ...(traceparent !== null && { trace_id: traceIdOf(traceparent) }),
+    ...(job !== null && { job: job.name }),
+  };
 }
 
 function endFields(task: Task): Fields {

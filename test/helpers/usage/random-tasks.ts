@@ -9,6 +9,7 @@ import { TaskLogs } from '../../../master/application/logs/task-logs.ts';
 import { Master } from '../../../master/application/master.ts';
 import { type TaskStore, TermLost } from '../../../master/application/ports.ts';
 import type { Notification } from '../../../master/domain/model/task.ts';
+import { jobPorts } from '../job-ports.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { hello, newTask, testPolicy } from '../task.ts';
 import { Random } from '../../sim/random.ts';
@@ -136,10 +137,17 @@ export class RandomTasks {
       policy: { ...testPolicy, feedLevel: 'all', reportZone: 'Asia/Shanghai' },
       owner: 'test',
       seed: this.killCount + 1,
+      jobs: jobPorts(),
     });
     const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
     const logs = new TaskLogs({ store, clock, log, bytesMax: 0 });
-    this.#master = new Master({ engine: this.#engine, store, clock, namespace: 'default', logs });
+    this.#master = new Master({
+      engine: this.#engine,
+      store,
+      clock,
+      namespace: 'default',
+      logs,
+    });
     const { ended } = await this.#engine.start();
     ended.catch(nothing);
     for (const worker of this.#workers) this.#connect(worker, this.#random.chance(0.2));

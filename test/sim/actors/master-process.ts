@@ -7,6 +7,7 @@ import type { Pause } from '../../../master/domain/model/pause.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
+import { jobPorts } from '../../helpers/job-ports.ts';
 import { type AlertPorts, type AlertWorld, SimAlerts } from './alerts.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks/turn.ts';
@@ -99,10 +100,17 @@ export class MasterProcess {
       owner: name,
       seed: options.seed,
       pauseOfAll: options.pauseOfAll,
+      jobs: jobPorts(),
     });
     sabotage?.engine?.(this.engine);
     const { engine } = this;
-    this.handle = new Master({ engine, store, clock: process, namespace: 'default', logs });
+    this.handle = new Master({
+      engine,
+      store,
+      clock: process,
+      namespace: 'default',
+      logs,
+    });
     sabotage?.master?.(this.handle);
     this.link.attach(this.handle);
     this.alerts = this.#alertsOf(options.alerts, log);

@@ -1,4 +1,7 @@
 /** What steps tell the feed: each thing that happens, in its order, and of each kind just what the table of kinds says. */
+import { idleActivity, type Job, type Trigger } from '../../../master/domain/model/job.ts';
+import { sampleJob, sampleSpec, sampleTrigger } from '../../helpers/sample-job.ts';
+import { newTask } from '../../helpers/task.ts';
 import { eventKinds } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { FEED_KINDS, type FeedEvent } from '../../../master/domain/feed/feed-event.ts';
@@ -287,5 +290,55 @@ function everything(): readonly FeedEvent[] {
   const rest = { isExact: true, problems: [], by: null, endedAt: null };
   command({ type: 'workRequested', work: { ...plan, ...rest, id, request } });
   command({ type: 'workSteered', workId: id, to: 'canceled' });
+  all(...ofJobs(scheduler));
   return toldBy(scheduler, ...outs);
+}
+
+/** What is told of jobs and calendars. */
+function ofJobs(scheduler: Scheduler): Output[] {
+  const outs: Output[] = [];
+  const command = (event: Parameters<Scheduler['command']>[0]) =>
+    void outs.push(scheduler.command(event));
+  const calendar = { expect: null, isForced: false, isUsed: false, by: null };
+  const days = '{"days":[],"weekend":[0]}';
+  command({ type: 'calendarSet', name: 'cn', text: days, ...calendar });
+  command({ type: 'calendarSet', name: 'cn', text: null, ...calendar });
+  command({ type: 'calendarSet', name: '', text: '{"blackouts":[] }', ...calendar });
+  const within = { types: null, groups: null };
+  const job = sampleJob();
+  const { name, spec, template, type, group, tags, description } = job;
+  const definition = { spec, template, type, group, tags, description, isEnabled: null };
+  const trigger = sampleTrigger();
+  const found = { job: null, triggers: [], renewed: [trigger], run: null };
+  const asked = { name, definition, triggers: [], expect: null, isTrial: false, by: null };
+  command({ type: 'jobSet', ...asked, within, found });
+  const kept = { job, triggers: [trigger], renewed: [trigger], run: null };
+  command({ type: 'jobEnabled', name, isEnabled: false, within, found: kept });
+  const off = { ...kept, job: { ...job, isEnabled: false } };
+  command({ type: 'jobEnabled', name, isEnabled: true, within, found: off });
+  const refused = { base: 'its type is gone', taskId: 'nightly.manual.k', isTaken: false };
+  command({
+    type: 'jobRun',
+    name,
+    key: 'k',
+    params: null,
+    within,
+    found: { ...kept, run: refused },
+  });
+  const run = { ...refused, taskId: 'nightly.default.1', base: newTask({ type: 'none' }) };
+  command({ type: 'jobRun', name, key: 'l', params: null, within, found: { ...kept, run } });
+  outs.push(endOfRun(scheduler, trigger, job));
+  command({ type: 'jobRemoved', name, expect: null, within, found: kept });
+  return outs;
+}
+
+/** It has failed once too often. */
+function endOfRun(scheduler: Scheduler, trigger: Trigger, job: Job): Output {
+  const { name } = job;
+  const end = { name, version: 1, trigger: 'default', nominal: 1, taskId: 'a', startedAt: null };
+  const ends = [{ ...end, state: 'failed', at: scheduler.now, error: 'no disk' } as const];
+  scheduler.state.jobs.activities.set(name, { ...idleActivity(name), ends });
+  const triggers = [{ trigger, spec: sampleSpec() }];
+  const settled = { name, job, pauseAfter: 1, triggers, listeners: [], pending: null };
+  return scheduler.send({ type: 'settledLoaded', jobs: [settled] });
 }

@@ -9,7 +9,7 @@ import {
   NAMESPACE_COUNT_MAX,
   NamespaceLimit,
 } from '../../../application/ports.ts';
-import { WHOLE_TABLES } from '../../../domain/changes.ts';
+import { JOB_TABLES, WHOLE_TABLES } from '../../../domain/changes.ts';
 import type { AuditRecord } from '../../../domain/model/audit.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Database } from '../database.ts';
@@ -125,9 +125,9 @@ export class NamespaceRows {
         touches: null,
       };
       // Whoever makes it again begins with no types, executors and the like.
-      const empty = WHOLE_TABLES.map((name): Statement => {
+      const empty = [...WHOLE_TABLES, ...JOB_TABLES].map((name): Statement => {
         return {
-          sql: `DELETE FROM ${tables[name].place} WHERE ns = ?`,
+          sql: `DELETE FROM ${String(tables[name].place)} WHERE ns = ?`,
           runs: [[id]],
           touches: null,
         };
@@ -169,7 +169,10 @@ export class NamespaceRows {
       const ids = new Set<number>();
       const work = `SELECT id FROM namespace
         WHERE is_deleted = 0 AND EXISTS (SELECT 1 FROM work WHERE ns = namespace.id AND ended_at IS NULL)`;
-      const selects = [live, work, ...callbacks];
+      const triggers = `SELECT id FROM namespace WHERE is_deleted = 0 AND EXISTS (SELECT 1
+        FROM ${dialect.readBy('job_trigger', 'job_trigger_ns_next')}
+        WHERE ns = namespace.id AND next_at IS NOT NULL)`;
+      const selects = [live, work, triggers, ...callbacks];
       for (let at = 0; at < selects.length; at += TABLE_COUNT) {
         const union = selects.slice(at, at + TABLE_COUNT).join(' UNION ');
         for (const row of await this.#database.rows(union)) ids.add(row['id'] as number);

@@ -12,6 +12,20 @@ import { installationDefinition } from '../installation.ts';
 import { LOAD_TABLE, loadDefinition } from '../load/load-table.ts';
 import { LOG_TABLE, logDefinition, logEnd } from '../logs/log-table.ts';
 import { work, workDefinition } from '../long-work/work-table.ts';
+import {
+  activityDefinition,
+  calendar,
+  calendarDefinition,
+  job,
+  jobActivity,
+  jobDefinition,
+  jobVersion,
+  jobVersionDefinition,
+  occurrence,
+  occurrenceDefinition,
+  trigger,
+  triggerDefinition,
+} from '../jobs/job-tables.ts';
 import { deltaDefinition, usage, usageDefinition } from '../usage/usage-table.ts';
 import { attempt } from './attempt.ts';
 import { executor, executorDefinition } from './executor.ts';
@@ -45,6 +59,12 @@ export const tables: Tables & WholeTables = {
   pause,
   view,
   work,
+  job,
+  jobVersion,
+  trigger,
+  occurrence,
+  jobActivity,
+  calendar,
   usage,
   logEnd,
 };
@@ -72,4 +92,10 @@ export const definitions: Readonly<Record<string, (t: Types) => string>> = {
   usage_delta: deltaDefinition,
   usage_day: usageDefinition,
   [LOAD_TABLE]: loadDefinition,
+  job: jobDefinition,
+  job_version: jobVersionDefinition,
+  job_trigger: triggerDefinition,
+  occurrence: occurrenceDefinition,
+  job_activity: activityDefinition,
+  calendar: calendarDefinition,
 };

@@ -1,5 +1,12 @@
 /** Tasks that have not ended, as rows. Those of history have the same columns, and a few more. */
-import type { RetryPolicy, Suspension, Task, TaskState, User } from '../../../domain/model/task.ts';
+import type {
+  RetryPolicy,
+  Suspension,
+  Task,
+  TaskJob,
+  TaskState,
+  User,
+} from '../../../domain/model/task.ts';
 import { usesIn, usesText } from '../../../domain/model/shared-limit.ts';
 import type { Types } from '../dialects/dialect.ts';
 import { columns, type Row } from '../rows.ts';
@@ -37,6 +44,7 @@ const fixedColumns = columns<Task>(
   ['deadline_at', 'integer', (task) => task.deadlineAt],
   ['traceparent', 'text', (task) => task.traceparent],
   ['params', 'text', (task) => task.params],
+  ['job', 'text', (task) => task.job && jobText(task.job)],
 );
 
 /** Written by every update of a live task. */
@@ -110,6 +118,16 @@ function json(text: unknown): string | null {
   return text as string | null;
 }
 
+function jobText({ name, version, trigger, nominal }: TaskJob): string {
+  return JSON.stringify([name, version, trigger, nominal]);
+}
+
+function jobIn(text: string | null): TaskJob | null {
+  if (text === null) return null;
+  const [name, version, trigger, nominal] = JSON.parse(text) as [string, number, string, number];
+  return { name, version, trigger, nominal };
+}
+
 function suspensionOf(text: string | null): Suspension | null {
   return text === null ? null : (JSON.parse(text) as Suspension);
 }
@@ -153,6 +171,7 @@ export function taskOf(row: Row): Task {
     uses: usesIn(get('uses') ?? ''),
     deadlineAt: get('deadline_at'),
     traceparent: get('traceparent') ?? null,
+    job: jobIn(get('job') ?? null),
     state: get<TaskState>('state'),
     version: get('version'),
     priority: get('priority'),

@@ -1,7 +1,7 @@
 /** What the access layer may ask about operations on many tasks. Implemented by `operations.ts`. */
-import type { CommandOutcome } from '../domain/effects.ts';
-import type { Bulk, Work } from '../domain/long-work/work.ts';
-import type { SearchCount } from './ports.ts';
+import type { CommandOutcome } from '../../domain/effects.ts';
+import type { Bulk, Work } from '../../domain/long-work/work.ts';
+import type { SearchCount } from '../ports.ts';
 
 /** To which tasks: those of a filter, or those with these ids; one of the two is null. */
 export interface AskedBulk extends Pick<Bulk, 'action' | 'filter'> {

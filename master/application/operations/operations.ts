@@ -1,13 +1,13 @@
 /** Operations on many tasks, put to the engine and the store. Holds no state of its own. */
-import { PREVIEW_COUNT_MAX, PREVIEW_MS_MAX } from '../domain/bounds.ts';
-import type { CommandOutcome } from '../domain/effects.ts';
-import type { Command } from '../domain/events.ts';
-import { isSeen, type Sight } from '../domain/model/task-filter.ts';
-import type { State } from '../domain/state/state.ts';
-import type { Work } from '../domain/long-work/work.ts';
-import { searchOf } from './engine/read-work.ts';
+import { PREVIEW_COUNT_MAX, PREVIEW_MS_MAX } from '../../domain/bounds.ts';
+import type { CommandOutcome } from '../../domain/effects.ts';
+import type { Command } from '../../domain/events.ts';
+import { isSeen, type Sight } from '../../domain/model/task-filter.ts';
+import type { State } from '../../domain/state/state.ts';
+import type { Work } from '../../domain/long-work/work.ts';
+import { searchOf } from '../engine/read-work.ts';
 import type { AskedBulk, BegunBulk, BulkPreview, OperationsHandle } from './operations-handle.ts';
-import type { Clock, StoredTask, TaskStore } from './ports.ts';
+import type { Clock, StoredTask, TaskStore } from '../ports.ts';
 
 /** Of what would be done, shown before it is. */
 const SAMPLE_COUNT = 10;

@@ -1,0 +1,189 @@
+/** Calendars by which jobs are fired or not, and black-outs of all jobs. */
+import {
+  API_BASE,
+  CALENDAR_NAME_PATTERN,
+  type CalendarSummary,
+  type CalendarView,
+  JOB_LIMITS,
+} from '@soda-scheduler/protocol';
+import {
+  blackoutsRequest,
+  blackoutsView,
+  calendarCommandResponse,
+  calendarDeleteQuery,
+  calendarList,
+  calendarListQuery,
+  calendarRequest,
+  calendarView,
+} from '@soda-scheduler/protocol/schemas';
+import { ALL_JOBS, type Calendar } from '../../../domain/model/job.ts';
+import { type CalendarSpec, calendarWarnings } from '../../../domain/schedule/calendar.ts';
+import { dayOf } from '../../../domain/schedule/local-time.ts';
+import type { Blackout } from '../../../domain/schedule/trigger-spec.ts';
+import { answers } from '../../http/answers.ts';
+import { canonicalJson } from '../../body/canonical-json.ts';
+import { checkShape, validate, valueWithParams } from '../../body/fields.ts';
+import { iso } from '../../body/instants.ts';
+import { etagOf, ifMatch, versionOf } from '../../http/etag.ts';
+import { invalidFields, Problem } from '../../http/problem.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
+import type { ScopedMaster } from '../../scoped-master.ts';
+import { blackoutErrors, blackoutOf } from './job-body.ts';
+
+const PATH = `${API_BASE}/calendar/{name}`;
+const BLACKOUTS_PATH = `${API_BASE}/blackouts`;
+const WEEKEND_DEFAULT = [6, 0];
+
+type KeptCalendar = CalendarSpec & { readonly description?: string };
+
+export function calendarRoutes(): NamespaceRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: `${API_BASE}/calendars`,
+      summary: 'The calendars by name, without their days.',
+      query: calendarListQuery,
+      replies: { done: calendarList },
+      handle: ({ query }, master) => {
+        const { limit, cursor = '' } = checkShape(calendarListQuery, query);
+        const rest = master
+          .jobs()
+          .calendars()
+          .filter(({ name }) => name > cursor);
+        const page = rest.slice(0, limit);
+        const next = rest.length > limit ? (page.at(-1)?.name ?? null) : null;
+        return { body: { calendars: page.map(summaryOf), next_cursor: next } };
+      },
+    },
+    {
+      method: 'GET',
+      path: PATH,
+      summary: 'A calendar, with its days.',
+      replies: { done: calendarView },
+      handle: (request, master) => shown(master, nameOf(request)),
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      summary: 'Make a calendar, or change it: all of it. Triggers go by it at once.',
+      headers: ifMatch,
+      body: { schema: calendarRequest, bytesMax: JOB_LIMITS.calendarBytesMax },
+      replies: { done: calendarView, created: calendarView },
+      handle: putCalendar,
+    },
+    {
+      method: 'DELETE',
+      path: PATH,
+      summary: 'Delete a calendar that no trigger goes by.',
+      headers: ifMatch,
+      query: calendarDeleteQuery,
+      replies: { done: calendarCommandResponse },
+      handle: async (request, master) => {
+        const name = nameOf(request);
+        const isForced = checkShape(calendarDeleteQuery, request.query).force === 'true';
+        await change(master, request, name, null, isForced);
+        return { body: { name, code: answers.done.status } };
+      },
+    },
+    ...blackoutRoutes(),
+  ];
+}
+
+function blackoutRoutes(): NamespaceRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: BLACKOUTS_PATH,
+      summary: 'Times at which no job is fired.',
+      replies: { done: blackoutsView },
+      handle: (_, master) => blackoutsShown(master),
+    },
+    {
+      method: 'PUT',
+      path: BLACKOUTS_PATH,
+      summary: 'Say at which times no job is fired: all of them.',
+      headers: ifMatch,
+      body: { schema: blackoutsRequest, bytesMax: JOB_LIMITS.jobBytesMax },
+      replies: { done: blackoutsView },
+      handle: async (request, master) => {
+        const { blackouts } = validate(blackoutsRequest, request.body);
+        const errors = blackoutErrors({ blackouts });
+        if (errors.length > 0) throw invalidFields(errors);
+        const text = canonicalJson(JSON.stringify({ blackouts: blackouts.map(blackoutOf) }));
+        await change(master, request, ALL_JOBS, text);
+        return blackoutsShown(master);
+      },
+    },
+  ];
+}
+
+async function putCalendar(request: ApiRequest, master: ScopedMaster): Promise<Reply> {
+  const name = nameOf(request);
+  const { value } = valueWithParams(request.body, 'ids');
+  const { days, weekend = WEEKEND_DEFAULT, description } = checkShape(calendarRequest, value);
+  const sorted = days.toSorted((a, b) => (a.date < b.date ? -1 : 1));
+  const twice = sorted.findIndex(({ date }, at) => date === sorted[at - 1]?.date);
+  if (twice > 0) {
+    const message = `expected each date once: ${sorted[twice]?.date} is there twice`;
+    throw invalidFields([{ field: 'days', message }]);
+  }
+  const spec = { days: sorted, weekend: [...new Set(weekend)].sort((a, b) => a - b), description };
+  const text = canonicalJson(JSON.stringify(spec));
+  const outcome = await change(master, request, name, text);
+  return { ...shown(master, name), kind: outcome.isNew === true ? 'created' : 'done' };
+}
+
+async function change(
+  master: ScopedMaster,
+  request: ApiRequest,
+  name: string,
+  text: string | null,
+  isForced = false,
+) {
+  const asked = { name, text, expect: versionOf(request), isForced, by: request.actor.name };
+  const outcome = await master.jobs().changeCalendar(asked);
+  if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
+  return outcome;
+}
+
+function shown(master: ScopedMaster, name: string): Reply {
+  const row = master.jobs().calendar(name);
+  if (row === null) throw new Problem('unknown', 'There is no such calendar.');
+  const { days } = JSON.parse(row.text) as KeptCalendar;
+  const { day_count: _, work_count: __, ...view } = summaryOf(row);
+  const body: CalendarView = { ...view, days: days.map((day) => ({ ...day })) };
+  return { body, headers: { ETag: etagOf(row.version) } };
+}
+
+function summaryOf({ name, version, text, changedAt, by }: Calendar): CalendarSummary {
+  const spec = JSON.parse(text) as KeptCalendar;
+  const { days, weekend, description } = spec;
+  return {
+    name,
+    version,
+    ...(description !== undefined && { description }),
+    weekend: [...weekend],
+    from: days[0]?.date ?? null,
+    to: days.at(-1)?.date ?? null,
+    day_count: days.length,
+    work_count: days.filter(({ kind }) => kind === 'work').length,
+    changed_at: iso(changedAt),
+    by,
+    warnings: calendarWarnings(spec, dayOf(Date.now())),
+  };
+}
+
+function blackoutsShown(master: ScopedMaster): Reply {
+  const row = master.jobs().calendar(ALL_JOBS);
+  const version = row?.version ?? 0;
+  const { blackouts } = JSON.parse(row?.text ?? '{"blackouts":[]}') as { blackouts: Blackout[] };
+  const list = blackouts.map(({ from, to, reason }) => ({ from: iso(from), to: iso(to), reason }));
+  return { body: { version, blackouts: list }, headers: { ETag: etagOf(version) } };
+}
+
+function nameOf({ params }: ApiRequest): string {
+  const { name = '' } = params;
+  if (CALENDAR_NAME_PATTERN.test(name)) return name;
+  const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
+  throw invalidFields([{ field: 'name', message }]);
+}

@@ -1,0 +1,69 @@
+/** What no schema can say of the triggers of a job. */
+import type { jobRequest } from '@soda-scheduler/protocol/schemas';
+import type { z } from 'zod';
+import { CronRefused, cronOf } from '../../../domain/schedule/cron.ts';
+import { isZone } from '../../../domain/usage/day.ts';
+import { instantOf } from '../../body/instants.ts';
+import type { FieldError } from '../../http/problem.ts';
+
+type Fields = Partial<z.output<typeof jobRequest>>;
+type Asked = NonNullable<Fields['triggers']>[number];
+
+/** No task of a job run by hand may have the id of one that a trigger has fired. */
+const TAKEN_NAMES = ['manual'];
+
+interface Rules {
+  readonly hasCalendar: (name: string) => boolean;
+  readonly now: number;
+}
+
+export function triggerErrors(job: string, triggers: readonly Asked[], rules: Rules): FieldError[] {
+  const names = new Set<string>();
+  return triggers.flatMap((trigger, index) => {
+    const at = `triggers[${index}]`;
+    const name = trigger.name ?? 'default';
+    const errors = ownErrors(job, trigger, rules);
+    if (trigger.name === undefined && triggers.length > 1) {
+      errors.push({ field: 'name', message: 'of several triggers each needs a name' });
+    } else if (names.has(name)) errors.push({ field: 'name', message: 'another has that name' });
+    names.add(name);
+    return errors.map(({ field, message }) => ({ field: `${at}.${field}`, message }));
+  });
+}
+
+function ownErrors(job: string, trigger: Asked, rules: Rules): FieldError[] {
+  const errors: FieldError[] = [];
+  const add = (field: string, message: string) => errors.push({ field, message });
+  const { name = '', zone = 'UTC', cron, at, delay, on, only_on, except, shift } = trigger;
+  if (TAKEN_NAMES.includes(name)) add('name', `${name} is what runs by hand are called`);
+  if (!isZone(zone)) add('zone', 'expected a zone of the IANA, as Asia/Shanghai');
+  else if (cron !== undefined) {
+    const problem = cronProblem(cron);
+    if (problem !== null) add('cron', problem);
+  }
+  const start = instantOf(trigger.start_at);
+  const end = instantOf(trigger.end_at);
+  if (start !== null && end !== null && end <= start) add('end_at', 'expected later than start_at');
+  if (at !== undefined && trigger.start_at !== undefined) add('start_at', 'not with `at`');
+  if (on?.job === job) add('on.job', 'a job does not wait for itself: use `delay`');
+  for (const [field, asked] of Object.entries({ only_on, except })) {
+    if (asked === undefined) continue;
+    const calendar = typeof asked === 'string' ? asked : asked.calendar;
+    if (!rules.hasCalendar(calendar)) add(field, `there is no calendar ${calendar}`);
+    if (delay !== undefined || on !== undefined) add(field, 'not with `delay` or `on`');
+  }
+  if (shift !== undefined && only_on === undefined && except === undefined) {
+    add('shift', 'needs `only_on` or `except`');
+  }
+  return errors;
+}
+
+function cronProblem(expression: string): string | null {
+  try {
+    cronOf(expression);
+    return null;
+  } catch (error) {
+    if (error instanceof CronRefused) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+/** What an engine is made of. */
+import type { Tally } from '../../domain/bounds.ts';
+import type { Pause } from '../../domain/model/pause.ts';
+import type { Policy } from '../../domain/state/policy.ts';
+import type { JobPorts } from '../jobs/read-jobs.ts';
+import type { Clock, ExecutorLink, Log, Notifier, Observer, TaskStore } from '../ports.ts';
+
+export interface EngineOptions {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly link: ExecutorLink;
+  readonly notifier: Notifier;
+  readonly observer: Observer;
+  readonly log: Log;
+  readonly policy: Policy;
+  readonly jobs: JobPorts;
+  /** Names this process in the term row. */
+  readonly owner: string;
+  readonly seed: number;
+  /** Of all namespaces, as it holds now. Absent: there is none. */
+  readonly pauseOfAll?: () => Pause | null;
+  /** What frames hold that wait for a turn, here and in other namespaces. */
+  readonly frames?: Tally;
+}

@@ -1,0 +1,75 @@
+/** What a store tells of jobs. What is written of them is part of commits. */
+import type {
+  Job,
+  JobVersion,
+  Occurrence,
+  OccurrenceState,
+  Trigger,
+} from '../../domain/model/job.ts';
+import type { Sight } from '../../domain/model/task-filter.ts';
+
+/** Without its template, which may be large. */
+export type ListedJob = Omit<Job, 'template'>;
+
+export interface JobQuery {
+  /** By name, after this one. */
+  readonly after: string;
+  readonly limit: number;
+  readonly tag: string | null;
+  /** Somewhere in its name or description, whatever the case. */
+  readonly text: string | null;
+  readonly isEnabled: boolean | null;
+  readonly within: Sight | null;
+}
+
+export interface JobPage {
+  readonly jobs: readonly ListedJob[];
+  /** Of all of these. */
+  readonly triggers: readonly Trigger[];
+  /** Where the next page begins; null: there is none. The page may be empty, and yet not be the last. */
+  readonly after: string | null;
+}
+
+/** The place of an occurrence among those of its job: the newest come first. */
+export type OccurrencePlace = readonly [nominal: number, trigger: string, rerun: number];
+
+export interface OccurrenceQuery {
+  readonly job: string;
+  readonly trigger: string | null;
+  readonly state: OccurrenceState | null;
+  readonly from: number | null;
+  /** Before this instant. */
+  readonly to: number | null;
+  /** Behind this one. */
+  readonly after: OccurrencePlace | null;
+  readonly limit: number;
+}
+
+/** Of one namespace. */
+export interface JobReads {
+  /** When the first trigger is to be looked at after that instant; null: none is. */
+  firstTriggerAt(after: number): Promise<number | null>;
+  /**
+   * Triggers that are to be looked at by now, `limit` at most: those since `lately` first, then those that have been
+   * for longer. In the order of their time.
+   */
+  loadDueTriggers(now: number, lately: number, limit: number): Promise<readonly Trigger[]>;
+  /** Ends before the jobs come to more than `bytesMax`, about, though not before the first. */
+  loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]>;
+  loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]>;
+  /** Triggers that wait for ends of this job, `limit` at most. */
+  loadListeners(job: string, limit: number): Promise<readonly Trigger[]>;
+  /** Those that go by calendars, by job and name, behind that place (`job/name`). */
+  loadCalendared(after: string, limit: number): Promise<readonly Trigger[]>;
+
+  // What follows is asked for by others than the engine.
+
+  listJobs(query: JobQuery): Promise<JobPage>;
+  showJob(
+    name: string,
+  ): Promise<{ readonly job: Job; readonly triggers: readonly Trigger[] } | null>;
+  /** The newest first. */
+  listVersions(job: string): Promise<readonly JobVersion[]>;
+  /** The newest nominal time first. */
+  listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]>;
+}

@@ -1,0 +1,60 @@
+/** What the access layer may ask about jobs. Implemented by `jobs.ts`. */
+import type { CommandOutcome } from '../../domain/effects.ts';
+import type { CalendarChange, JobChange } from '../../domain/jobs/job-events.ts';
+import type {
+  Calendar,
+  Job,
+  JobActivity,
+  JobVersion,
+  Occurrence,
+  Trigger,
+} from '../../domain/model/job.ts';
+import type { Coming } from '../../domain/schedule/coming.ts';
+import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
+import type { Task } from '../../domain/model/task.ts';
+import type { JobQuery, ListedJob, OccurrenceQuery } from './job-store.ts';
+
+/** A job in a list. */
+export interface SeenJob {
+  readonly job: ListedJob;
+  readonly triggers: readonly Trigger[];
+  readonly activity: JobActivity;
+}
+
+/** Its own. */
+export interface SeenJobInDetail extends SeenJob {
+  readonly job: Job;
+  /** The newest, with what is known of its task. */
+  readonly runs: readonly { readonly occurrence: Occurrence; readonly task: Task | null }[];
+}
+
+/** A time to come, of one of its triggers. */
+export interface NextTime {
+  readonly trigger: string;
+  readonly spec: TriggerSpec;
+  readonly coming: Coming;
+}
+
+export interface JobsHandle {
+  list(query: Omit<JobQuery, 'within'>): Promise<{
+    readonly jobs: readonly SeenJob[];
+    readonly after: string | null;
+  }>;
+  /** Null: there is none that may be seen. */
+  show(name: string): Promise<SeenJobInDetail | null>;
+  versions(name: string): Promise<readonly JobVersion[] | null>;
+  occurrences(query: OccurrenceQuery): Promise<readonly Occurrence[] | null>;
+  /** Times of these triggers after that instant, in order, `count` at most. */
+  next(
+    job: Pick<Job, 'spec'>,
+    triggers: readonly Trigger[],
+    after: number,
+    count: number,
+  ): Promise<readonly NextTime[]>;
+  /** @throws {Unavailable} */
+  change(change: JobChange): Promise<CommandOutcome>;
+  /** By name. @throws {Unavailable} nothing is known yet. */
+  calendars(): readonly Calendar[];
+  calendar(name: string): Calendar | null;
+  changeCalendar(change: Omit<CalendarChange, 'type' | 'isUsed'>): Promise<CommandOutcome>;
+}

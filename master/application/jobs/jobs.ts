@@ -1,0 +1,173 @@
+/** Jobs and calendars, put to the engine and the store. Holds no state of its own. */
+import type { CommandOutcome } from '../../domain/effects.ts';
+import type { Command } from '../../domain/events.ts';
+import { activityOf } from '../../domain/jobs/activity.ts';
+import type { CalendarChange, JobChange } from '../../domain/jobs/job-events.ts';
+import {
+  ALL_JOBS,
+  type Calendar,
+  type Job,
+  type Occurrence,
+  type Trigger,
+} from '../../domain/model/job.ts';
+import { isSeen, type Sight } from '../../domain/model/task-filter.ts';
+import { comingOf } from '../../domain/schedule/coming.ts';
+import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
+import type { State } from '../../domain/state/state.ts';
+import type { Clock, TaskStore } from '../ports.ts';
+import { inPieces } from '../turnstile.ts';
+import type { JobQuery, OccurrenceQuery } from './job-store.ts';
+import type { JobsHandle, NextTime, SeenJob, SeenJobInDetail } from './jobs-handle.ts';
+import { keyOf, surroundingsOf } from './planning.ts';
+
+/** Runs that are shown with a job. */
+const RUN_COUNT = 10;
+/** Times that are found in one piece of work. */
+const PIECE_COUNT = 16;
+/** Triggers that are looked at, at a time, for one that names a calendar. */
+const LOOK_COUNT = 500;
+
+/** How to ask, as a master does. Each rejects where there is no answer in time. */
+interface Asking {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly known: () => State;
+  readonly read: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly command: (command: Command) => Promise<CommandOutcome>;
+}
+
+const NOBODY = { project: null, env: null, user: null };
+
+export class Jobs implements JobsHandle {
+  readonly #asking: Asking;
+  readonly #sight: Sight;
+
+  /** @param sight of whoever asks. */
+  constructor(asking: Asking, sight: Sight) {
+    this.#asking = asking;
+    this.#sight = sight;
+  }
+
+  async list(query: Omit<JobQuery, 'within'>) {
+    const { store, read, known } = this.#asking;
+    const found = await read(() => store.jobs.listJobs({ ...query, within: this.#sight }));
+    const state = known();
+    const jobs = found.jobs.map((job): SeenJob => {
+      const triggers = found.triggers.filter((trigger) => trigger.job === job.name);
+      return { job, triggers, activity: activityOf(state, job.name) };
+    });
+    return { jobs, after: found.after };
+  }
+
+  async show(name: string): Promise<SeenJobInDetail | null> {
+    const { store, read, known } = this.#asking;
+    const found = await read(() => store.jobs.showJob(name));
+    if (found === null || !this.#sees(found.job)) return null;
+    const query = { job: name, trigger: null, from: null, to: null, after: null };
+    const runs = await read(async () => {
+      const ran = await store.jobs.listOccurrences({ ...query, state: 'ran', limit: RUN_COUNT });
+      const tasks = [];
+      for (const occurrence of ran) tasks.push(await this.#runOf(occurrence));
+      return tasks;
+    });
+    return { ...found, activity: activityOf(known(), name), runs };
+  }
+
+  async #runOf(occurrence: Occurrence) {
+    const { taskId } = occurrence;
+    const live = taskId === null ? undefined : this.#asking.known().tasks.get(taskId);
+    if (live !== undefined || taskId === null) return { occurrence, task: live ?? null };
+    const stored = await this.#asking.store.readTask(taskId);
+    return { occurrence, task: stored?.task ?? null };
+  }
+
+  async versions(name: string) {
+    const { store, read } = this.#asking;
+    if ((await this.#found(name)) === null) return null;
+    return read(() => store.jobs.listVersions(name));
+  }
+
+  async occurrences(query: OccurrenceQuery) {
+    const { store, read } = this.#asking;
+    if ((await this.#found(query.job)) === null) return null;
+    return read(() => store.jobs.listOccurrences(query));
+  }
+
+  async #found(name: string): Promise<Job | null> {
+    const { store, read } = this.#asking;
+    const found = await read(() => store.jobs.showJob(name));
+    return found !== null && this.#sees(found.job) ? found.job : null;
+  }
+
+  #sees({ type, group }: Pick<Job, 'type' | 'group'>): boolean {
+    return isSeen({ type, user: { ...NOBODY, group } }, this.#sight);
+  }
+
+  next(job: Pick<Job, 'spec'>, triggers: readonly Trigger[], after: number, count: number) {
+    return inPieces(this.#next(job, triggers, after, count), this.#asking.clock);
+  }
+
+  *#next(
+    job: Pick<Job, 'spec'>,
+    triggers: readonly Trigger[],
+    after: number,
+    count: number,
+  ): Generator<undefined, readonly NextTime[]> {
+    const { calendars } = this.#asking.known().jobs;
+    const { blackouts = [] } = JSON.parse(job.spec) as { blackouts?: [] };
+    const times: NextTime[] = [];
+    for (const trigger of triggers) {
+      const spec = JSON.parse(trigger.spec) as TriggerSpec;
+      if (!spec.isEnabled || trigger.paused !== null) continue;
+      const around = surroundingsOf(calendars, trigger, spec, blackouts);
+      let from = Math.max(after, trigger.decidedUntil);
+      for (let found = 0; found < count; ) {
+        const { coming, until } = comingOf(
+          spec,
+          around,
+          from,
+          Math.min(PIECE_COUNT, count - found),
+        );
+        for (const one of coming) times.push({ trigger: trigger.name, spec, coming: one });
+        found += coming.length;
+        yield undefined;
+        if (until === null || coming.length === 0) break;
+        from = until;
+      }
+    }
+    return times.sort((a, b) => a.coming.nominal - b.coming.nominal).slice(0, count);
+  }
+
+  change(change: JobChange): Promise<CommandOutcome> {
+    return this.#asking.command({ ...change, within: this.#sight });
+  }
+
+  calendars(): readonly Calendar[] {
+    const all = [...this.#asking.known().jobs.calendars.values()];
+    return all.filter(({ name }) => name !== ALL_JOBS).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  calendar(name: string): Calendar | null {
+    return this.#asking.known().jobs.calendars.get(name) ?? null;
+  }
+
+  async changeCalendar(change: Omit<CalendarChange, 'type' | 'isUsed'>): Promise<CommandOutcome> {
+    const isUsed = change.text === null && !change.isForced && (await this.#isNamed(change.name));
+    return this.#asking.command({ type: 'calendarSet', ...change, isUsed });
+  }
+
+  async #isNamed(name: string): Promise<boolean> {
+    const { store, read } = this.#asking;
+    for (let after = ''; ; ) {
+      const page = await read(() => store.jobs.loadCalendared(after, LOOK_COUNT));
+      const isFound = page.some(({ spec }) => {
+        const { onlyOn, except } = JSON.parse(spec) as TriggerSpec;
+        return onlyOn?.calendar === name || except?.calendar === name;
+      });
+      const last = page.at(-1);
+      if (isFound) return true;
+      if (last === undefined || page.length < LOOK_COUNT) return false;
+      after = keyOf(last);
+    }
+  }
+}

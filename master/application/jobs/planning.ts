@@ -1,0 +1,69 @@
+/** Which times of a trigger are due, and when it is looked at next. Computes; reads and writes nothing. */
+import { PLAN_LOOK_COUNT } from '../../domain/bounds.ts';
+import { ALL_JOBS, type Calendar as CalendarRow, type Trigger } from '../../domain/model/job.ts';
+import { Calendar, type CalendarSpec } from '../../domain/schedule/calendar.ts';
+import { comingOf, type Surroundings } from '../../domain/schedule/coming.ts';
+import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
+
+const NEVER = { nextAt: null, nextNominal: null };
+/** Where no time is near: it is looked for again then. */
+const LOOK_AGAIN_MS = 86_400_000;
+/** When a trigger is looked at next. */
+export type Plan = Pick<Trigger, 'nextAt' | 'nextNominal'>;
+
+export type Calendars = ReadonlyMap<string, CalendarRow>;
+
+/** Of rows: each is read once. */
+const known = new WeakMap<CalendarRow, Calendar>();
+
+function calendarOf(row: CalendarRow): Calendar {
+  const calendar = known.get(row) ?? new Calendar(row.name, JSON.parse(row.text) as CalendarSpec);
+  known.set(row, calendar);
+  return calendar;
+}
+
+/** The black-outs of all jobs. */
+function blackoutsIn(calendars: Calendars): readonly Blackout[] {
+  const row = calendars.get(ALL_JOBS);
+  return row === undefined ? [] : (JSON.parse(row.text) as { blackouts: Blackout[] }).blackouts;
+}
+
+/** With its job: what spreads its jitter, and its place among all. */
+export const keyOf = ({ job, name }: Pick<Trigger, 'job' | 'name'>): string => `${job}/${name}`;
+
+/** What the times of a trigger go by, beside itself. @param blackouts of its job. */
+export function surroundingsOf(
+  calendars: Calendars,
+  trigger: Trigger,
+  { onlyOn, except, maxRuns }: TriggerSpec,
+  blackouts: readonly Blackout[],
+): Surroundings {
+  const named = new Map<string, Calendar>();
+  for (const days of [onlyOn, except]) {
+    const row = days === null ? undefined : calendars.get(days.calendar);
+    if (row !== undefined) named.set(row.name, calendarOf(row));
+  }
+  const { anchorAt, changedAt, armedAt, skips, firedCount } = trigger;
+  return {
+    ...{ anchorAt, changedAt, armedAt, key: keyOf(trigger) },
+    calendars: named,
+    blackouts: [...blackouts, ...blackoutsIn(calendars)],
+    skips: new Set(skips),
+    runsLeft: maxRuns === null ? null : Math.max(0, maxRuns - firedCount),
+  };
+}
+
+/** When it is looked at next, once all up to `after` is decided. */
+export function planOf(spec: TriggerSpec, around: Surroundings, after: number): Plan {
+  for (const count of [1, PLAN_LOOK_COUNT]) {
+    const { coming, until } = comingOf(spec, around, after, count);
+    const first = coming.find(({ at }) => at !== null);
+    if (first !== undefined) return { nextAt: first.at, nextNominal: first.nominal };
+    const last = coming.at(-1);
+    if (last === undefined && until === null) return NEVER;
+    // Nothing of it fires: it is looked at to say so.
+    const nextAt = last?.to ?? after + LOOK_AGAIN_MS;
+    if (until === null || count > 1) return { nextAt, nextNominal: null };
+  }
+  return NEVER;
+}

@@ -1,0 +1,299 @@
+/** Reads rows of jobs that the state asks for. Whoever calls steps nothing else meanwhile. */
+import {
+  DUE_COUNT_MAX,
+  LATELY_MS,
+  LISTENERS_MAX,
+  MISFIRE_ALL_COUNT_MAX,
+  TURN_READ_BYTES_MAX,
+  TURN_REPLAN_COUNT_MAX,
+  TURN_SETTLE_COUNT_MAX,
+  TURN_TRIGGER_COUNT_MAX,
+} from '../../domain/bounds.ts';
+import type { Load } from '../../domain/effects.ts';
+import type { Event } from '../../domain/events.ts';
+import { activityOf } from '../../domain/jobs/activity.ts';
+import type { DueTrigger, FoundJob, RunTask, SettledJob } from '../../domain/jobs/job-events.ts';
+import { renewedTriggers } from '../../domain/jobs/set.ts';
+import { BY_HAND, type Job, type Trigger } from '../../domain/model/job.ts';
+import { type Due, dueOf, type DuePage } from '../../domain/schedule/due.ts';
+import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
+import type { State } from '../../domain/state/state.ts';
+import type { TaskStore } from '../ports.ts';
+import { keyOf, type Plan, planOf, surroundingsOf } from './planning.ts';
+import type { Templates } from './templates.ts';
+
+/** Triggers whose times are found in one piece: some milliseconds. */
+const PIECE_COUNT = 16;
+
+/** What jobs need of the outside. */
+export interface JobPorts {
+  readonly templates: Templates;
+}
+
+type JobCommand = Extract<Load, { type: 'job' }>['event'];
+
+/** What the specification of a job says beside its triggers, as far as it matters to whoever fires it. */
+interface JobSpec {
+  readonly blackouts?: readonly Blackout[];
+  readonly pause_after?: number;
+}
+
+export class JobReader {
+  readonly #store: TaskStore;
+  readonly #ports: JobPorts;
+  readonly #breathe: () => Promise<void>;
+
+  /** @param breathe lets whatever else is due run. */
+  constructor(store: TaskStore, ports: JobPorts, breathe: () => Promise<void>) {
+    this.#store = store;
+    this.#ports = ports;
+    this.#breathe = breathe;
+  }
+
+  async due(state: State, now: number): Promise<Event> {
+    const found = await this.#store.jobs.loadDueTriggers(
+      now,
+      now - LATELY_MS,
+      TURN_TRIGGER_COUNT_MAX,
+    );
+    const due = await this.#dueOf(state, found, now, false);
+    const isAll = found.length < TURN_TRIGGER_COUNT_MAX && due.length === found.length;
+    const nextAt = isAll ? await this.#store.jobs.firstTriggerAt(now) : now;
+    return { type: 'triggersLoaded', due, nextAt };
+  }
+
+  /** May be fewer: the rest is read with the next page. */
+  async #dueOf(
+    state: State,
+    triggers: readonly Trigger[],
+    now: number,
+    isEdited: boolean,
+  ): Promise<readonly DueTrigger[]> {
+    const names = [...new Set(triggers.map(({ job }) => job))];
+    const jobs = await this.#store.jobs.loadJobs(names, TURN_READ_BYTES_MAX);
+    const byName = new Map(jobs.map((job) => [job.name, job]));
+    const due: DueTrigger[] = [];
+    for (const [at, trigger] of triggers.entries()) {
+      if (at % PIECE_COUNT === PIECE_COUNT - 1) await this.#breathe();
+      const job = byName.get(trigger.job);
+      if (job === undefined) continue;
+      const spec = JSON.parse(trigger.spec) as TriggerSpec;
+      const around = this.#around(state, trigger, spec, job);
+      const limits = { countMax: DUE_COUNT_MAX, lateCountMax: MISFIRE_ALL_COUNT_MAX, isEdited };
+      const page = dueOf(spec, around, trigger.decidedUntil, now, limits);
+      const last = page.due.at(-1)?.to ?? trigger.decidedUntil;
+      const next = planOf(spec, around, last);
+      due.push(this.#dueTrigger(state, trigger, spec, job, { ...page, ...next }));
+    }
+    return this.#withTaken(due);
+  }
+
+  #around(state: State, trigger: Trigger, spec: TriggerSpec, job: Job) {
+    const { blackouts = [] } = JSON.parse(job.spec) as JobSpec;
+    return surroundingsOf(state.jobs.calendars, trigger, spec, blackouts);
+  }
+
+  #dueTrigger(
+    state: State,
+    trigger: Trigger,
+    spec: TriggerSpec,
+    job: Job,
+    { due, ...next }: DuePage & Plan,
+  ): DueTrigger {
+    const { templates } = this.#ports;
+    const times = due.map((time) => {
+      const taskId = templates.taskIdOf(trigger.job, trigger.name, time.nominal, 0);
+      return { ...time, taskId, isTaken: false };
+    });
+    const base = times.length === 0 ? '' : templates.taskOf(job, typesOf(state), null);
+    return { trigger, spec, version: job.version, base, due: times, ...next };
+  }
+
+  /** Whether there are tasks with the ids that they are to have. */
+  async #withTaken(due: readonly DueTrigger[]): Promise<readonly DueTrigger[]> {
+    const ids = due.flatMap((one) => one.due.map(({ taskId }) => taskId));
+    if (ids.length === 0) return due;
+    const taken = await this.#store.findIds(ids);
+    if (taken.size === 0) return due;
+    return due.map((one) => ({
+      ...one,
+      due: one.due.map((time) => ({ ...time, isTaken: taken.has(time.taskId) })),
+    }));
+  }
+
+  async settled(state: State, now: number): Promise<Event> {
+    const names = [...state.jobs.unsettled].slice(0, TURN_SETTLE_COUNT_MAX);
+    const found = await this.#store.jobs.loadJobs(names, TURN_READ_BYTES_MAX);
+    const triggers = await this.#store.jobs.loadTriggers(names);
+    const jobs: SettledJob[] = [];
+    for (const name of names) {
+      const job = found.find((one) => one.name === name) ?? null;
+      // One that was not read for want of room comes with the next page.
+      if (job === null && found.length < names.length && jobs.length >= found.length) continue;
+      const own = triggers
+        .filter((trigger) => trigger.job === name)
+        .map((trigger) => ({ trigger, spec: JSON.parse(trigger.spec) as TriggerSpec }));
+      const { pause_after: pauseAfter = null } =
+        job === null ? {} : (JSON.parse(job.spec) as JobSpec);
+      const listeners = await this.#listeners(state, name, now);
+      const pending = job && (await this.#pendingOf(state, job));
+      jobs.push({ name, job, pauseAfter, triggers: own, listeners, pending });
+    }
+    return { type: 'settledLoaded', jobs };
+  }
+
+  /** With a time for each end that one of them may wait for. */
+  async #listeners(state: State, name: string, now: number): Promise<readonly DueTrigger[]> {
+    const { ends } = activityOf(state, name);
+    if (ends.length === 0) return [];
+    const listeners = await this.#store.jobs.loadListeners(name, LISTENERS_MAX);
+    if (listeners.length === 0) return [];
+    const jobs = await this.#store.jobs.loadJobs(
+      [...new Set(listeners.map(({ job }) => job))],
+      TURN_READ_BYTES_MAX,
+    );
+    const due: DueTrigger[] = [];
+    for (const trigger of listeners) {
+      const job = jobs.find((one) => one.name === trigger.job);
+      const spec = JSON.parse(trigger.spec) as TriggerSpec;
+      if (job?.isEnabled !== true || !spec.isEnabled || trigger.paused !== null) continue;
+      const { timing } = spec;
+      let last = trigger.decidedUntil;
+      const times = ends.flatMap(({ at: endedAt, state: how }) => {
+        if (timing.kind !== 'on' || timing.state !== how) return [];
+        const armedAt = Math.max(endedAt, last + 1);
+        const around = this.#around(state, { ...trigger, armedAt }, spec, job);
+        const limits = { countMax: 1, lateCountMax: 1, isEdited: true };
+        const { due: found } = dueOf(spec, around, last, Math.max(now, armedAt), limits);
+        last = armedAt;
+        // What was heard is never late: it is dealt with as soon as it can be.
+        return found.map((one): Due => ({ ...one, at: now, isLate: false }));
+      });
+      const never = { nextAt: null, nextNominal: null, isMore: false };
+      due.push(this.#dueTrigger(state, trigger, spec, job, { due: times, ...never }));
+    }
+    return this.#withTaken(due);
+  }
+
+  /** What the first of its times that wait would make. */
+  async #pendingOf(state: State, job: Job): Promise<RunTask | null> {
+    const [first] = activityOf(state, job.name).pending;
+    if (first === undefined) return null;
+    const { templates } = this.#ports;
+    const taskId = templates.taskIdOf(job.name, first.trigger, first.nominal, first.rerun);
+    const isTaken = (await this.#store.findIds([taskId])).size > 0;
+    return { base: templates.taskOf(job, typesOf(state), null), taskId, isTaken };
+  }
+
+  async replanned(state: State): Promise<Event> {
+    const { replanAfter } = state.jobs.calendars.get('') ?? {};
+    const page = await this.#store.jobs.loadCalendared(replanAfter ?? '', TURN_REPLAN_COUNT_MAX);
+    const names = [...new Set(page.map(({ job }) => job))];
+    const jobs = new Map((await this.#loadAll(names)).map((job) => [job.name, job]));
+    const triggers: Trigger[] = [];
+    for (const [at, trigger] of page.entries()) {
+      if (at % PIECE_COUNT === PIECE_COUNT - 1) await this.#breathe();
+      const job = jobs.get(trigger.job);
+      const isWaiting = trigger.nextAt !== null || trigger.kind !== 'delay';
+      if (job === undefined || !isWaiting) continue;
+      const after = this.#planned(state, trigger, job, trigger.decidedUntil);
+      if (after.nextAt !== trigger.nextAt) triggers.push(after);
+    }
+    const last = page.at(-1);
+    const isLast = page.length < TURN_REPLAN_COUNT_MAX || last === undefined;
+    return { type: 'replanLoaded', triggers, after: isLast ? null : keyOf(last) };
+  }
+
+  async #loadAll(names: readonly string[]): Promise<Job[]> {
+    const jobs: Job[] = [];
+    for (let rest = names; rest.length > 0; ) {
+      const some = await this.#store.jobs.loadJobs(rest, TURN_READ_BYTES_MAX);
+      if (some.length === 0) break;
+      jobs.push(...some);
+      const read = new Set(some.map(({ name }) => name));
+      rest = rest.filter((name) => !read.has(name));
+    }
+    return jobs;
+  }
+
+  /** With its next time, where it has one. */
+  #planned(state: State, trigger: Trigger, job: Job, after: number): Trigger {
+    const spec = JSON.parse(trigger.spec) as TriggerSpec;
+    const isOff = !job.isEnabled || !spec.isEnabled || trigger.paused !== null;
+    if (isOff) return { ...trigger, nextAt: null, nextNominal: null };
+    const around = this.#around(state, trigger, spec, job);
+    return { ...trigger, ...planOf(spec, around, after) };
+  }
+
+  /** With the rows of its job; times that were to come by now are decided first, as it is now. */
+  async command(state: State, event: JobCommand, now: number): Promise<readonly Event[]> {
+    const [job = null] = await this.#store.jobs.loadJobs([event.name], TURN_READ_BYTES_MAX);
+    const triggers = job === null ? [] : await this.#store.jobs.loadTriggers([event.name]);
+    if (event.type !== 'jobRun' && event.type !== 'occurrenceSkipped') {
+      const open = triggers.filter((one) => isOpen(one, now) && isChanged(one, event));
+      const due = (await this.#dueOf(state, open, now, true)).filter((one) => one.due.length > 0);
+      if (due.length > 0) return [{ type: 'triggersLoaded', due }, event];
+    }
+    const renewed = this.#renewed(state, event, job, triggers, now);
+    const run = await this.#runOf(state, event, job);
+    const found: FoundJob = { job, triggers, renewed, run };
+    return [{ ...event, found }];
+  }
+
+  #renewed(
+    state: State,
+    event: JobCommand,
+    job: Job | null,
+    triggers: readonly Trigger[],
+    now: number,
+  ): readonly Trigger[] {
+    if (event.type === 'jobSet') {
+      const { name, definition } = event;
+      const isEnabled = definition.isEnabled ?? job?.isEnabled ?? true;
+      const { spec, template } = definition;
+      const wanted = { ...job, name, spec, template, isEnabled } as Job;
+      const isAsBefore = job?.isEnabled === isEnabled && sameBlackouts(job, wanted);
+      return renewedTriggers(name, triggers, event.triggers, now).map((row) => {
+        const isKept = isAsBefore && triggers.includes(row);
+        return isKept ? row : this.#planned(state, row, wanted, row.decidedUntil);
+      });
+    }
+    if (event.type !== 'jobEnabled' || job === null) return triggers;
+    const wanted = { ...job, isEnabled: event.isEnabled };
+    return triggers.map((row) => {
+      const freed = event.isEnabled ? { ...row, paused: null, failureCount: 0 } : row;
+      const decidedUntil = Math.max(now, row.decidedUntil);
+      return this.#planned(state, { ...freed, decidedUntil }, wanted, decidedUntil);
+    });
+  }
+
+  async #runOf(state: State, event: JobCommand, job: Job | null): Promise<RunTask | null> {
+    if (event.type !== 'jobRun' || job === null) return null;
+    const { templates } = this.#ports;
+    const taskId = templates.taskIdOf(job.name, BY_HAND, event.key, 0);
+    const isTaken = (await this.#store.findIds([taskId])).size > 0;
+    return { base: templates.taskOf(job, typesOf(state), event.params), taskId, isTaken };
+  }
+}
+
+/** Times of it have come that are not decided yet. */
+function isOpen({ decidedUntil, nextAt }: Trigger, now: number): boolean {
+  return nextAt !== null && decidedUntil < now;
+}
+
+/** What it was is not what it is to be. */
+function isChanged(trigger: Trigger, event: JobCommand): boolean {
+  if (event.type !== 'jobSet') return true;
+  if (event.isTrial) return false;
+  if (event.definition.isEnabled === false) return true;
+  const wanted = event.triggers.find(({ name }) => name === trigger.name);
+  return wanted === undefined || JSON.stringify(wanted.spec) !== trigger.spec;
+}
+
+function sameBlackouts(a: Pick<Job, 'spec'>, b: Pick<Job, 'spec'>): boolean {
+  const textOf = ({ spec }: Pick<Job, 'spec'>) =>
+    JSON.stringify((JSON.parse(spec) as JobSpec).blackouts);
+  return textOf(a) === textOf(b);
+}
+
+const typesOf = (state: State) => (name: string) => state.types.get(name) ?? null;

@@ -1,0 +1,259 @@
+/**
+ * Triggers that are due: what becomes of each of their nominal times, and the runs that they make. Record, task and
+ * the next time of the trigger are one commit, so that whatever dies, each time has exactly one record.
+ */
+import { LATE_PER_SECOND_MAX } from '../bounds.ts';
+import type { Output } from '../effects.ts';
+import { tell } from '../feed/tell.ts';
+import type { PendingTime, Trigger } from '../model/job.ts';
+import type { Event } from '../events.ts';
+import { isTerminal, type TaskJob } from '../model/task.ts';
+import { decideOverlap } from '../schedule/overlap.ts';
+import type { State } from '../state/state.ts';
+import { cancelRequested } from '../steps/cancel.ts';
+import { accept } from '../steps/submit.ts';
+import { activityOf, putActivity, waitingOf } from './activity.ts';
+import type { DueTime, DueTrigger, JobHappening, RunTask } from './job-events.ts';
+import { putOccurrence, recordNext, recordOne } from './record.ts';
+
+const NEVER = { nextAt: null, nextNominal: null };
+
+type Draft = { -readonly [F in keyof Trigger]: Trigger[F] };
+
+/** Where one is due. */
+export function askForTriggers(
+  { jobs, loading, accepting }: State,
+  now: number,
+  out: Output,
+): void {
+  if (jobs.nextTriggerAt > now || loading.has('triggers') || !accepting) return;
+  loading.add('triggers');
+  out.loads.push({ type: 'triggers' });
+}
+
+/** They were read while nothing was stepped. */
+export function triggersLoaded(
+  state: State,
+  { due, nextAt }: Extract<JobHappening, { type: 'triggersLoaded' }>,
+  now: number,
+  out: Output,
+): void {
+  if (nextAt !== undefined) {
+    state.loading.delete('triggers');
+    state.jobs.nextTriggerAt = nextAt ?? Number.POSITIVE_INFINITY;
+  }
+  for (const one of due) fire(state, one, now, out);
+}
+
+/** Written as it is to be; memory knows when the first of all is due. */
+export function putTrigger(state: State, row: Trigger, out: Output): void {
+  const key = [row.job, row.name] as const;
+  out.changes.push({ op: 'put', table: 'trigger', key, row });
+  expectTrigger(state, row);
+}
+
+function setTrigger(state: State, row: Trigger, out: Output): void {
+  const key = [row.job, row.name] as const;
+  const set = { op: 'set', table: 'trigger', key, expect: 'any', row, large: false } as const;
+  out.changes.push(set);
+  expectTrigger(state, row);
+}
+
+function expectTrigger({ jobs }: State, { nextAt }: Trigger): void {
+  if (nextAt !== null && nextAt < jobs.nextTriggerAt) jobs.nextTriggerAt = nextAt;
+}
+
+/** Decides what of the trigger is due, in order. */
+export function fire(state: State, one: DueTrigger, now: number, out: Output): void {
+  const { trigger, spec, due } = one;
+  const draft: Draft = { ...trigger };
+  if (spec.timing.kind === 'delay') Object.assign(draft, { armedAt: null, ...NEVER });
+  let putOffUntil: number | null = null;
+  for (const time of due) {
+    if (isOver(draft, spec)) break;
+    if (time.state === 'run' && time.isLate) putOffUntil = lateTurn(state, now);
+    if (putOffUntil !== null) break;
+    decideOne(state, one, draft, time, now, out);
+    draft.decidedUntil = time.to;
+  }
+  draft.skips = draft.skips.filter((nominal) => nominal > draft.decidedUntil);
+  const next = nextOf(one, draft, putOffUntil, now);
+  const { nextAt, nextNominal } = next;
+  setTrigger(state, { ...draft, nextAt, nextNominal }, out);
+}
+
+function isOver({ firedCount }: Draft, { maxRuns }: DueTrigger['spec']): boolean {
+  return maxRuns !== null && firedCount >= maxRuns;
+}
+
+function nextOf(
+  { spec, isMore, nextAt, nextNominal }: DueTrigger,
+  draft: Draft,
+  putOffUntil: number | null,
+  now: number,
+): Pick<Trigger, 'nextAt' | 'nextNominal'> {
+  if (isOver(draft, spec)) return NEVER;
+  if (putOffUntil !== null) return { nextAt: putOffUntil, nextNominal: null };
+  if (isMore) return { nextAt: now, nextNominal: null };
+  if (spec.timing.kind === 'delay') return draft;
+  return { nextAt, nextNominal };
+}
+
+/** Null: it may be run now. Else when, because so many late ones have been. */
+function lateTurn({ jobs }: State, now: number): number | null {
+  if (jobs.lateAllowances.take(jobs, now)) return null;
+  jobs.lateAt = Math.max(jobs.lateAt, now) + 1_000 / LATE_PER_SECOND_MAX;
+  return Math.ceil(jobs.lateAt);
+}
+
+function decideOne(
+  state: State,
+  one: DueTrigger,
+  draft: Draft,
+  time: DueTime,
+  now: number,
+  out: Output,
+): void {
+  const { trigger, spec } = one;
+  const { nominal, state: asked, reason, calendar } = time;
+  if (asked !== 'run') {
+    draft.openRun = recordNext(draft, time, { state: asked, reason, calendar }, now, out);
+    observe(trigger, asked, 0, out);
+    return rearm(one, draft, now);
+  }
+  const activity = activityOf(state, trigger.job);
+  const { pending } = activity;
+  const waiting = waitingOf(activity, trigger.name);
+  const fate = decideOverlap(spec.overlap, activity.liveCount, waiting.length, pending.length);
+  switch (fate.kind) {
+    case 'run': {
+      draft.openRun = null;
+      const job = { name: trigger.job, version: one.version, trigger: trigger.name, nominal };
+      const of = { reason, calendar, rerun: 0 };
+      const refusal = run(state, { ...time, base: one.base }, job, of, now, out);
+      if (refusal !== null) return rearm(one, draft, now);
+      draft.firedCount += 1;
+      draft.lastFiredAt = now;
+      observe(trigger, 'ran', now - time.at, out);
+      return;
+    }
+    case 'wait': {
+      draft.openRun = null;
+      draft.firedCount += 1;
+      draft.lastFiredAt = now;
+      if (fate.replaces) for (const one of waiting) recordReplaced(trigger, one, out);
+      const kept = fate.replaces ? pending.filter((one) => !waiting.includes(one)) : pending;
+      recordOne(draft, nominal, { state: 'pending', reason: 'overlap', calendar }, now, out);
+      const row = { trigger: trigger.name, nominal, rerun: 0, noticedAt: now };
+      putActivity(state, { ...activity, pending: [...kept, row] }, out);
+      if (fate.cancels) cancelRuns(state, activity.liveIds, now, out);
+      observe(trigger, 'pending', now - time.at, out);
+      return;
+    }
+    default: {
+      const said = { state: fate.kind, reason: fate.reason, calendar };
+      draft.openRun = recordNext(draft, time, said, now, out);
+      observe(trigger, fate.kind, 0, out);
+      return rearm(one, draft, now);
+    }
+  }
+}
+
+function recordReplaced({ job }: Trigger, { noticedAt, ...of }: PendingTime, out: Output): void {
+  const said = { state: 'replaced', reason: 'overlap', calendar: null, taskId: null } as const;
+  putOccurrence({ job, ...of, until: of.nominal, ...said, count: 1, noticedAt }, out);
+}
+
+/** One that counts from the end of a run has none to count from. */
+function rearm({ spec }: DueTrigger, draft: Draft, now: number): void {
+  if (spec.timing.kind !== 'delay') return;
+  draft.armedAt = now + spec.timing.delayMs;
+  draft.nextAt = draft.armedAt;
+  draft.nextNominal = draft.armedAt;
+}
+
+/** Those in memory are told to end; what waits only in the store is asked for first. */
+function cancelRuns(state: State, ids: readonly string[], now: number, out: Output): void {
+  for (const id of ids) {
+    const task = state.tasks.get(id);
+    if (task !== undefined) cancelRequested(state, task, now, out);
+    else out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId: id } });
+  }
+}
+
+/** What a later time of the job takes the place of. */
+export function runReplaced(
+  state: State,
+  { taskId, task: stored }: Extract<Event, { type: 'runReplaced' }>,
+  now: number,
+  out: Output,
+): void {
+  const task = state.tasks.get(taskId) ?? stored ?? null;
+  if (task !== null && !isTerminal(task.state)) cancelRequested(state, task, now, out);
+}
+
+/** A run of a job, and its record. A text: why it was refused, which the record says too. */
+export function run(
+  state: State,
+  asked: RunTask,
+  job: TaskJob,
+  of: { readonly reason: string | null; readonly calendar: string | null; readonly rerun: number },
+  now: number,
+  out: Output,
+): string | null {
+  const { name, trigger, nominal } = job;
+  const by = { job: name, name: trigger };
+  const reason = refusalOf(state, asked, job, now, out);
+  if (reason === null) {
+    const { taskId } = asked;
+    recordOne(by, nominal, { ...of, state: 'ran', taskId }, now, out);
+    return null;
+  }
+  recordOne(by, nominal, { ...of, state: 'refused', reason }, now, out);
+  tell(
+    state,
+    out,
+    'job.fire_refused',
+    now,
+    {},
+    { job: name, trigger, nominal_at: nominal, reason },
+  );
+  out.effects.push({ type: 'observe', event: 'fire_refused', job: name, trigger, nominal, reason });
+  return reason;
+}
+
+/** Null: its task was accepted. */
+function refusalOf(
+  state: State,
+  { base, taskId, isTaken }: RunTask,
+  job: TaskJob,
+  now: number,
+  out: Output,
+): string | null {
+  if (typeof base === 'string') return base;
+  const task = { ...base, id: taskId, job };
+  const outcome = accept(state, task, isTaken ? '' : undefined, now, out);
+  switch (outcome.kind) {
+    case 'accepted':
+      return null;
+    case 'taken':
+      return `there is a task ${taskId} already`;
+    case 'misfit':
+      return outcome.missingLimit === undefined
+        ? 'its params do not fit its type'
+        : `there is no limit ${outcome.missingLimit}`;
+    case 'overdue':
+      return 'its deadline has passed';
+    default:
+      return outcome.message;
+  }
+}
+
+function observe(
+  { job, name: trigger }: Trigger,
+  outcome: 'ran' | 'pending' | 'skipped' | 'merged',
+  lateMs: number,
+  out: Output,
+): void {
+  out.effects.push({ type: 'observe', event: 'trigger_decided', job, trigger, outcome, lateMs });
+}

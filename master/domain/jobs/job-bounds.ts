@@ -1,0 +1,42 @@
+/** What the master holds of jobs at most; `bounds.ts` has the rest. */
+
+/** Versions of a job that are kept: the oldest goes. */
+export const JOB_VERSIONS_MAX = 30;
+
+/** Calendars of a namespace, and characters of all of them: they are held in memory. */
+export const CALENDARS_MAX = 100;
+export const CALENDARS_LENGTH_MAX = 8 * 1024 * 1024;
+
+/** Triggers that one turn reads because they are due, fires, and commits together. */
+export const TURN_TRIGGER_COUNT_MAX = 128;
+/** Jobs of which one turn looks at the ends of runs. */
+export const TURN_SETTLE_COUNT_MAX = 32;
+/** Triggers of other jobs that wait for the ends of one. */
+export const LISTENERS_MAX = 100;
+/** Triggers that find their next time anew in one turn, after a calendar has changed. */
+export const TURN_REPLAN_COUNT_MAX = 100;
+
+/** Nominal times of a trigger that one turn decides; and that are looked through for the next that fires. */
+export const DUE_COUNT_MAX = 512;
+export const PLAN_LOOK_COUNT = 128;
+
+/** Of those that are noticed late, so many of one trigger are run by `all`. */
+export const MISFIRE_ALL_COUNT_MAX = 100;
+/** Late ones that a namespace runs at once, and in a second from then on: what is due now comes first. */
+export const LATE_AT_ONCE_MAX = 20;
+export const LATE_PER_SECOND_MAX = 200;
+/** What became due within this is due now. */
+export const LATELY_MS = 1_000;
+
+/** Nominal times of a trigger that wait for a run to end; beyond it they are skipped. */
+export const PENDING_COUNT_MAX = 100;
+/** Nominal times to come of a trigger that somebody has skipped. */
+export const SKIPS_MAX = 100;
+/** Ids of live runs that are known by heart, and ends that wait to be looked at: of more, the newest. */
+export const LIVE_IDS_MAX = 16;
+export const ENDS_MAX = 1_000;
+/** How so many runs of a job have ended is shown with it. */
+export const RECENT_COUNT_MAX = 20;
+
+/** Characters of templates that are kept as they were read, of each namespace: the oldest are read anew. */
+export const TEMPLATES_KEPT_LENGTH_MAX = 4 * 1024 * 1024;

@@ -1,0 +1,133 @@
+/** What happens to jobs: what is asked of them, and what has been read of their rows. */
+import type { Job, Trigger } from '../model/job.ts';
+import type { Sight } from '../model/task-filter.ts';
+import type { NewTask } from '../model/new-task.ts';
+import type { Due } from '../schedule/due.ts';
+import type { TriggerSpec } from '../schedule/trigger-spec.ts';
+
+/** A job as somebody wants it. */
+export type JobDefinition = Pick<
+  Job,
+  'spec' | 'template' | 'type' | 'group' | 'tags' | 'description'
+> & {
+  /** Null: as it is; of a new one: it is. */
+  readonly isEnabled: boolean | null;
+};
+
+/** A trigger of it. */
+export type DefinedTrigger = Pick<Trigger, 'name' | 'kind' | 'isCalendared' | 'source'> & {
+  readonly spec: TriggerSpec;
+};
+
+/** To a job. `expect`: the version that it must have; null: whatever it has, or that there is none. */
+export type JobChange =
+  | {
+      readonly type: 'jobSet';
+      readonly name: string;
+      readonly definition: JobDefinition;
+      readonly triggers: readonly DefinedTrigger[];
+      readonly expect: number | null;
+      /** Only to tell what would become of it. */
+      readonly isTrial: boolean;
+      readonly by: string | null;
+    }
+  | { readonly type: 'jobEnabled'; readonly name: string; readonly isEnabled: boolean }
+  | { readonly type: 'jobRemoved'; readonly name: string; readonly expect: number | null }
+  /** Now, beside what its triggers say. */
+  | {
+      readonly type: 'jobRun';
+      readonly name: string;
+      /** The same never makes two runs. */
+      readonly key: string;
+      /** JSON text in place of those of the template; null: those. */
+      readonly params: string | null;
+    }
+  | {
+      readonly type: 'occurrenceSkipped';
+      readonly name: string;
+      readonly trigger: string;
+      readonly nominal: number;
+      readonly isSkipped: boolean;
+    };
+
+/** To a calendar, or with an empty name to the black-outs of all jobs; null: there is to be none. */
+export interface CalendarChange {
+  readonly type: 'calendarSet';
+  readonly name: string;
+  readonly text: string | null;
+  readonly expect: number | null;
+  /** Also where triggers name it. */
+  readonly isForced: boolean;
+  readonly by: string | null;
+  /** Whether triggers name it: read just before. */
+  readonly isUsed: boolean;
+}
+
+/** What is read with a command on a job. */
+export interface FoundJob {
+  /** Null: there is none. */
+  readonly job: Job | null;
+  readonly triggers: readonly Trigger[];
+  /** Its triggers as they are to be, with their next times. */
+  readonly renewed: readonly Trigger[];
+  /** What would be run now; a text: why that would be refused. Null: nothing is to be run. */
+  readonly run: RunTask | null;
+}
+
+/** A run, before it is accepted. */
+export interface RunTask {
+  readonly base: NewTask | string;
+  /** That its task is to have. */
+  readonly taskId: string;
+  /** There is such a task already. */
+  readonly isTaken: boolean;
+}
+
+/** A nominal time that is due, and the task that it would make. */
+export interface DueTime extends Due, Omit<RunTask, 'base'> {}
+
+/** A trigger with what of it is due, and its next time behind that. */
+export interface DueTrigger extends Pick<Trigger, 'nextAt' | 'nextNominal'> {
+  readonly trigger: Trigger;
+  readonly spec: TriggerSpec;
+  readonly version: number;
+  readonly base: NewTask | string;
+  readonly due: readonly DueTime[];
+  /** There are further ones that are due. */
+  readonly isMore: boolean;
+}
+
+/** A job of which runs have ended, or that has nominal times that wait. */
+export interface SettledJob {
+  readonly name: string;
+  /** Null: it was deleted. */
+  readonly job: Job | null;
+  readonly pauseAfter: number | null;
+  readonly triggers: readonly { readonly trigger: Trigger; readonly spec: TriggerSpec }[];
+  /** Of other jobs: they wait for its ends. */
+  readonly listeners: readonly DueTrigger[];
+  /** The first of its nominal times that wait; null: none does. */
+  readonly pending: RunTask | null;
+}
+
+export type JobHappening =
+  | (JobChange & {
+      readonly request: number;
+      readonly found?: FoundJob;
+      /** What whoever asks may see and touch. */
+      readonly within: Sight;
+    })
+  | (CalendarChange & { readonly request: number })
+  | {
+      readonly type: 'triggersLoaded';
+      readonly due: readonly DueTrigger[];
+      /** When the first of the others is to be looked at; null: none is. Absent: nobody has asked. */
+      readonly nextAt?: number | null;
+    }
+  | { readonly type: 'settledLoaded'; readonly jobs: readonly SettledJob[] }
+  | {
+      readonly type: 'replanLoaded';
+      readonly triggers: readonly Trigger[];
+      /** Behind which the next ones are; null: that was all. */
+      readonly after: string | null;
+    };

@@ -1,0 +1,29 @@
+/** What memory holds of jobs: little, however many there are. */
+import { LATE_AT_ONCE_MAX, LATE_PER_SECOND_MAX } from '../bounds.ts';
+import { Allowances } from '../state/allowances.ts';
+import type { Calendar, JobActivity } from '../model/job.ts';
+
+export interface JobsState {
+  /** When the first trigger is to be looked at. */
+  nextTriggerAt: number;
+  /** Up to when those that are late have their turns; and how many may be run at once. */
+  lateAt: number;
+  readonly lateAllowances: Allowances;
+  /** Of jobs that are busy. */
+  readonly activities: Map<string, JobActivity>;
+  /** Of these the ones that are to be looked at: a run has ended, or nothing keeps one that waits. */
+  readonly unsettled: Set<string>;
+  readonly calendars: Map<string, Calendar>;
+  /** The newest instant that a run by hand has had: no other has the same. */
+  lastByHandAt: number;
+}
+
+export const noJobs = (): JobsState => ({
+  nextTriggerAt: Number.POSITIVE_INFINITY,
+  lateAt: 0,
+  lateAllowances: new Allowances(LATE_AT_ONCE_MAX, LATE_PER_SECOND_MAX),
+  activities: new Map(),
+  unsettled: new Set(),
+  calendars: new Map(),
+  lastByHandAt: 0,
+});

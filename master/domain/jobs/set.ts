@@ -1,0 +1,206 @@
+/** Jobs as people set them: made, changed, run by hand, and deleted. */
+import { JOB_VERSIONS_MAX, SKIPS_MAX } from '../bounds.ts';
+import type { CommandOutcome, Output } from '../effects.ts';
+import { tell } from '../feed/tell.ts';
+import type { Event } from '../events.ts';
+import { ANY_JOB, isAsked } from '../model/job-query.ts';
+import { BY_HAND, type Job, type JobVersion, type Trigger } from '../model/job.ts';
+import { haveSameTimes, type TriggerSpec } from '../schedule/trigger-spec.ts';
+import type { State } from '../state/state.ts';
+import { putTrigger, run } from './fire.ts';
+import type { DefinedTrigger, FoundJob, JobChange } from './job-events.ts';
+
+type OnJob = Extract<Event, { type: JobChange['type'] }>;
+type Ask<T extends OnJob['type']> = Extract<OnJob, { type: T }> & { readonly found: FoundJob };
+
+const NO_JOB: CommandOutcome = { kind: 'unknown', message: 'There is no such job.' };
+
+/** A command on a job, with its rows: these are asked for first. */
+export function onJob(state: State, event: OnJob, now: number, out: Output): void {
+  if (event.found === undefined) {
+    out.loads.push({ type: 'job', event });
+    return;
+  }
+  const { found, within } = event;
+  const isSeenByAll = found.job === null || isAsked(found.job, { ...ANY_JOB, within });
+  const reply = isSeenByAll ? decide(state, { ...event, found }, now, out) : NO_JOB;
+  out.effects.push({ type: 'reply', request: event.request, reply });
+}
+
+function decide(
+  state: State,
+  event: OnJob & { readonly found: FoundJob },
+  now: number,
+  out: Output,
+): CommandOutcome {
+  switch (event.type) {
+    case 'jobSet':
+      return jobSet(state, event, now, out);
+    case 'jobEnabled':
+      return jobEnabled(state, event, now, out);
+    case 'jobRemoved':
+      return jobRemoved(state, event, now, out);
+    case 'jobRun':
+      return jobRun(state, event, now, out);
+    case 'occurrenceSkipped':
+      return occurrenceSkipped(state, event, now, out);
+  }
+}
+
+function staleness({ job }: FoundJob, expect: number | null): CommandOutcome | null {
+  if (expect === null || expect === (job?.version ?? 0)) return null;
+  const now = job === null ? 'there is none' : `it has version ${job.version}`;
+  return { kind: 'stale', message: `The job is not at version ${expect}: ${now}.` };
+}
+
+function jobSet(state: State, event: Ask<'jobSet'>, now: number, out: Output): CommandOutcome {
+  const { name, definition, found, expect, isTrial, by } = event;
+  const stale = staleness(found, expect);
+  if (stale !== null) return stale;
+  const { job: before, triggers, renewed } = found;
+  const { isEnabled: wanted, ...rest } = definition;
+  const isEnabled = wanted ?? before?.isEnabled ?? true;
+  const isSame = before !== null && before.spec === rest.spec && before.template === rest.template;
+  if (isTrial || (isSame && before.isEnabled === isEnabled)) {
+    const version = isSame ? before.version : (before?.version ?? 0) + 1;
+    return { kind: 'done', version, isNew: before === null, triggers: renewed };
+  }
+  const version = isSame ? before.version : (before?.version ?? 0) + 1;
+  const begun = { createdAt: now, lastStartedAt: null, lastEndedAt: null, recent: '' };
+  const job: Job = { ...begun, ...before, ...rest, name, version, isEnabled, changedAt: now, by };
+  out.changes.push({ op: 'put', table: 'job', key: name, row: job });
+  if (!isSame) putVersion(job, out);
+  putTriggers(state, triggers, renewed, out);
+  tell(state, out, 'job.changed', now, {}, { job: name, version });
+  return { kind: 'done', version, isNew: before === null, triggers: renewed };
+}
+
+function putVersion({ name, version, spec, template, by, changedAt: at }: Job, out: Output): void {
+  const row: JobVersion = { job: name, version, spec, template, at, by };
+  out.changes.push({ op: 'put', table: 'jobVersion', key: [name, version], row });
+  const key = [name, version - JOB_VERSIONS_MAX] as const;
+  if (key[1] > 0) out.changes.push({ op: 'remove', table: 'jobVersion', key, expect: 'any' });
+}
+
+/** What is as it was is not written. */
+function putTriggers(
+  state: State,
+  before: readonly Trigger[],
+  after: readonly Trigger[],
+  out: Output,
+): void {
+  for (const row of after) if (!before.includes(row)) putTrigger(state, row, out);
+  const names = new Set(after.map(({ name }) => name));
+  for (const { job, name } of before) {
+    if (names.has(name)) continue;
+    out.changes.push({ op: 'remove', table: 'trigger', key: [job, name], expect: 'any' });
+  }
+}
+
+function jobEnabled(
+  state: State,
+  { name, isEnabled, found }: Ask<'jobEnabled'>,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  const { job, triggers, renewed } = found;
+  if (job === null) return NO_JOB;
+  const isPaused = triggers.some(({ paused }) => paused !== null);
+  if (job.isEnabled !== isEnabled || (isEnabled && isPaused)) {
+    out.changes.push({ op: 'put', table: 'job', key: name, row: { ...job, isEnabled } });
+    putTriggers(state, triggers, renewed, out);
+    tell(state, out, isEnabled ? 'job.enabled' : 'job.disabled', now, {}, { job: name });
+  }
+  return { kind: 'done', version: job.version };
+}
+
+/** What runs goes on; what waits for it is not run. */
+function jobRemoved(
+  state: State,
+  { name, expect, found }: Ask<'jobRemoved'>,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  const stale = staleness(found, expect);
+  const { job, triggers } = found;
+  if (job === null) return NO_JOB;
+  if (stale !== null) return stale;
+  out.changes.push({ op: 'remove', table: 'job', key: name, expect: 'any' });
+  for (let at = Math.max(1, job.version - JOB_VERSIONS_MAX + 1); at <= job.version; at++) {
+    out.changes.push({ op: 'remove', table: 'jobVersion', key: [name, at], expect: 'any' });
+  }
+  putTriggers(state, triggers, [], out);
+  tell(state, out, 'job.deleted', now, {}, { job: name });
+  return { kind: 'done' };
+}
+
+/** Beside what its triggers say, and whatever runs already. */
+function jobRun(
+  state: State,
+  { name, found }: Ask<'jobRun'>,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  const { job, run: asked } = found;
+  if (job === null || asked === null) return NO_JOB;
+  const { taskId } = asked;
+  if (asked.isTaken || state.tasks.has(taskId))
+    return { kind: 'done', run: { taskId, nominal: null } };
+  const nominal = Math.max(now, state.jobs.lastByHandAt + 1);
+  state.jobs.lastByHandAt = nominal;
+  const of = { reason: null, calendar: null, rerun: 0 };
+  const begun = { name, version: job.version, trigger: BY_HAND, nominal };
+  const refusal = run(state, asked, begun, of, now, out);
+  if (refusal !== null) return { kind: 'misfit', message: refusal };
+  return { kind: 'done', run: { taskId, nominal } };
+}
+
+function occurrenceSkipped(
+  state: State,
+  { trigger: name, nominal, isSkipped, found }: Ask<'occurrenceSkipped'>,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  const trigger = found.triggers.find((one) => one.name === name);
+  if (found.job === null) return NO_JOB;
+  if (trigger === undefined) return { kind: 'unknown', message: `The job has no trigger ${name}.` };
+  if (nominal <= trigger.decidedUntil || nominal <= now) {
+    return { kind: 'conflict', message: 'That time has passed: it has been decided.' };
+  }
+  const others = trigger.skips.filter((one) => one !== nominal);
+  if (isSkipped && others.length >= SKIPS_MAX) {
+    return { kind: 'full', message: `${SKIPS_MAX} times of it are skipped already` };
+  }
+  const skips = isSkipped ? [...others, nominal].sort((a, b) => a - b) : others;
+  if (skips.length !== trigger.skips.length) putTrigger(state, { ...trigger, skips }, out);
+  return { kind: 'done' };
+}
+
+/** The rows of its triggers as they are to be, without their next times where these are to be found anew. */
+export function renewedTriggers(
+  job: string,
+  before: readonly Trigger[],
+  wanted: readonly DefinedTrigger[],
+  now: number,
+): readonly Trigger[] {
+  return wanted.map(({ spec, ...named }): Trigger => {
+    const text = JSON.stringify(spec);
+    const known = before.find(({ name }) => name === named.name);
+    if (known?.spec === text) return known;
+    const begun = { firedCount: 0, lastFiredAt: null, failureCount: 0 };
+    const isTimedAlike =
+      known !== undefined && haveSameTimes(JSON.parse(known.spec) as TriggerSpec, spec);
+    const times = isTimedAlike
+      ? known
+      : { anchorAt: now, decidedUntil: now, skips: [], armedAt: armedAtOf(spec, now) };
+    const { anchorAt, decidedUntil, skips, armedAt } = times;
+    const kept = { anchorAt, decidedUntil, skips, armedAt };
+    const fresh = { paused: null, openRun: null, nextAt: null, nextNominal: null };
+    return { ...begun, ...known, ...kept, ...fresh, job, ...named, spec: text, changedAt: now };
+  });
+}
+
+/** The first time of one that counts from ends of runs: there is none to count from yet. */
+function armedAtOf({ timing, startAt }: TriggerSpec, now: number): number | null {
+  return timing.kind === 'delay' ? Math.max(startAt ?? now + timing.delayMs, now) : null;
+}

@@ -1,0 +1,145 @@
+/**
+ * Ends of runs, and what follows from them: how often a trigger has failed, when one that counts from an end fires
+ * next, what waits for ends of another job, and which nominal time may be run now. Its commit says that they were
+ * looked at; a crash before it has them looked at once more.
+ */
+import { RECENT_COUNT_MAX } from '../bounds.ts';
+import type { Output } from '../effects.ts';
+import { tell } from '../feed/tell.ts';
+import { type Job, type JobEnd, RECENT_LETTERS, type Trigger } from '../model/job.ts';
+import type { TriggerSpec } from '../schedule/trigger-spec.ts';
+import type { State } from '../state/state.ts';
+import { activityOf, putActivity } from './activity.ts';
+import { fire, putTrigger, run } from './fire.ts';
+import type { DueTrigger, JobHappening, SettledJob } from './job-events.ts';
+import { recordOne } from './record.ts';
+
+/** Asks for the rows of jobs that are to be looked at. */
+export function askForSettled(state: State, out: Output): void {
+  const { jobs, loading, accepting } = state;
+  if (jobs.unsettled.size === 0 || loading.has('settled') || !accepting) return;
+  loading.add('settled');
+  out.loads.push({ type: 'settled' });
+}
+
+/** They were read while nothing was stepped. */
+export function settledLoaded(
+  state: State,
+  { jobs }: Extract<JobHappening, { type: 'settledLoaded' }>,
+  now: number,
+  out: Output,
+): void {
+  state.loading.delete('settled');
+  for (const one of jobs) settle(state, one, now, out);
+}
+
+function settle(state: State, one: SettledJob, now: number, out: Output): void {
+  const { name, job } = one;
+  const { ends } = activityOf(state, name);
+  if (job !== null && ends.length > 0) {
+    setEnds(job, ends, out);
+    countEnds(state, one, ends, now, out);
+  }
+  for (const listener of one.listeners) fireListener(state, listener, ends, now, out);
+  // Another of its triggers may have changed it by now.
+  putActivity(state, { ...activityOf(state, name), ends: [] }, out);
+  runPending(state, one, now, out);
+}
+
+/** How its newest runs have ended. */
+function setEnds(job: Job, ends: readonly JobEnd[], out: Output): void {
+  const letters = ends.map(({ state }) => RECENT_LETTERS[state]).reverse();
+  const last = ends.at(-1);
+  const row = {
+    lastStartedAt: last?.startedAt ?? job.lastStartedAt,
+    lastEndedAt: last?.at ?? job.lastEndedAt,
+    recent: [...letters, ...job.recent].slice(0, RECENT_COUNT_MAX).join(''),
+  };
+  out.changes.push({ op: 'set', table: 'job', key: job.name, expect: 'any', row, large: false });
+}
+
+function countEnds(
+  state: State,
+  { name, job, triggers, pauseAfter }: SettledJob,
+  ends: readonly JobEnd[],
+  now: number,
+  out: Output,
+): void {
+  const { liveCount } = activityOf(state, name);
+  for (const { trigger, spec } of triggers) {
+    const own = ends.filter((end) => end.trigger === trigger.name);
+    let after = counted(state, trigger, own, pauseAfter, now, out);
+    const mayFire = job?.isEnabled === true && spec.isEnabled && after.paused === null;
+    const { timing } = spec;
+    if (timing.kind === 'delay' && liveCount === 0 && mayFire && !isOver(after, spec)) {
+      const nextAt = (ends.at(-1)?.at ?? now) + timing.delayMs;
+      const isPast = spec.endAt !== null && nextAt >= spec.endAt;
+      if (!isPast) after = { ...after, armedAt: nextAt, nextAt, nextNominal: nextAt };
+    }
+    if (after !== trigger) putTrigger(state, after, out);
+  }
+}
+
+function isOver({ firedCount }: Trigger, { maxRuns }: TriggerSpec): boolean {
+  return maxRuns !== null && firedCount >= maxRuns;
+}
+
+/** Runs that were canceled say nothing of whether it works. */
+function counted(
+  state: State,
+  trigger: Trigger,
+  ends: readonly JobEnd[],
+  pauseAfter: number | null,
+  now: number,
+  out: Output,
+): Trigger {
+  let after = trigger;
+  for (const end of ends) {
+    if (end.state === 'canceled') continue;
+    const failureCount = end.state === 'succeeded' ? 0 : after.failureCount + 1;
+    if (failureCount !== after.failureCount) after = { ...after, failureCount };
+    if (pauseAfter === null || failureCount < pauseAfter || after.paused !== null) continue;
+    const { job, name } = trigger;
+    const reason = `${failureCount} runs in a row have not succeeded: ${end.error ?? end.state}`;
+    after = { ...after, paused: { at: now, reason }, nextAt: null, nextNominal: null };
+    tell(state, out, 'job.trigger_paused', now, {}, { job, trigger: name, reason });
+    out.effects.push({ type: 'observe', event: 'trigger_paused', job, trigger: name, reason });
+  }
+  return after;
+}
+
+/** A trigger of another job, for each end that it waits for. */
+function fireListener(
+  state: State,
+  listener: DueTrigger,
+  ends: readonly JobEnd[],
+  now: number,
+  out: Output,
+): void {
+  const { trigger, spec, due } = listener;
+  const { timing } = spec;
+  const heard = ends.filter((end) => timing.kind === 'on' && end.state === timing.state);
+  if (heard.length === 0 || due.length === 0) return;
+  fire(state, { ...listener, trigger, due: due.slice(0, heard.length) }, now, out);
+}
+
+/** The first of those that wait, where nothing runs any more; what else waits waits for that. */
+function runPending(
+  state: State,
+  { name, job, pending }: SettledJob,
+  now: number,
+  out: Output,
+): void {
+  const activity = activityOf(state, name);
+  const [first, ...rest] = activity.pending;
+  if (first === undefined || activity.liveCount > 0) return;
+  const { trigger, nominal, rerun } = first;
+  putActivity(state, { ...activity, pending: rest }, out);
+  if (job === null || pending === null) {
+    const said = { state: 'skipped', reason: 'deleted', calendar: null, rerun } as const;
+    recordOne({ job: name, name: trigger }, nominal, said, now, out);
+    return;
+  }
+  const of = { reason: 'overlap', calendar: null, rerun };
+  run(state, pending, { name, version: job.version, trigger, nominal }, of, now, out);
+}

@@ -1,0 +1,135 @@
+/** What the store in memory tells of jobs: the same as the SQL store. */
+import type {
+  JobPage,
+  JobQuery,
+  JobReads,
+  OccurrencePlace,
+  OccurrenceQuery,
+} from '../../application/ports.ts';
+import { copyOf } from '../../domain/changes.ts';
+import type { Job, JobVersion, Occurrence, Trigger } from '../../domain/model/job.ts';
+import { isAsked } from '../../domain/model/job-query.ts';
+import type { Rows } from './rows.ts';
+
+/** Text as it is compared byte by byte: all names are ASCII. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byPlace = (a: Trigger, b: Trigger) => compare(a.job, b.job) || compare(a.name, b.name);
+
+export class MemoryJobs implements JobReads {
+  readonly #rows: Rows;
+
+  constructor(rows: Rows) {
+    this.#rows = rows;
+  }
+
+  get hasTriggers(): boolean {
+    return this.#triggers(({ nextAt }) => nextAt !== null).length > 0;
+  }
+
+  async firstTriggerAt(after: number): Promise<number | null> {
+    const waiting = this.#triggers(({ nextAt }) => nextAt !== null && nextAt > after);
+    const times = waiting.map(({ nextAt }) => nextAt ?? 0);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  async loadDueTriggers(now: number, lately: number, limit: number): Promise<readonly Trigger[]> {
+    const due = this.#triggers(({ nextAt }) => nextAt !== null && nextAt <= now);
+    const inTime = due.sort((a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0) || byPlace(a, b));
+    const isLately = ({ nextAt }: Trigger) => (nextAt ?? 0) > lately;
+    const first = inTime.filter(isLately);
+    return [...first, ...inTime.filter((one) => !isLately(one))].slice(0, limit);
+  }
+
+  async loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]> {
+    const jobs: Job[] = [];
+    let bytes = 0;
+    for (const name of names) {
+      const job = this.#rows.of('job').get(name);
+      if (job === undefined) continue;
+      bytes += job.spec.length + job.template.length;
+      if (bytes > bytesMax && jobs.length > 0) break;
+      jobs.push(copyOf(job));
+    }
+    return jobs;
+  }
+
+  async loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]> {
+    return this.#triggers(({ job }) => jobs.includes(job)).sort(byPlace);
+  }
+
+  async loadListeners(job: string, limit: number): Promise<readonly Trigger[]> {
+    return this.#triggers(({ source }) => source === job)
+      .sort(byPlace)
+      .slice(0, limit);
+  }
+
+  async loadCalendared(after: string, limit: number): Promise<readonly Trigger[]> {
+    const [job = '', name = ''] = after.split('/');
+    const isBehind = (one: Trigger) => (compare(one.job, job) || compare(one.name, name)) > 0;
+    return this.#triggers((one) => one.isCalendared && isBehind(one))
+      .sort(byPlace)
+      .slice(0, limit);
+  }
+
+  async listJobs(query: JobQuery): Promise<JobPage> {
+    const { after, limit } = query;
+    const found = [...this.#rows.of('job').values()]
+      .filter((job) => job.name > after && isAsked(job, query))
+      .sort((a, b) => compare(a.name, b.name));
+    const jobs = found.slice(0, limit).map(({ template: _, ...job }) => job);
+    const triggers = await this.loadTriggers(jobs.map(({ name }) => name));
+    const next = found.length > limit ? (jobs.at(-1)?.name ?? null) : null;
+    return { jobs, triggers, after: next };
+  }
+
+  async showJob(name: string): Promise<{ job: Job; triggers: readonly Trigger[] } | null> {
+    const job = this.#rows.of('job').get(name);
+    return job === undefined ? null : { job, triggers: await this.loadTriggers([name]) };
+  }
+
+  async listVersions(job: string): Promise<readonly JobVersion[]> {
+    const all = [...this.#rows.of('jobVersion').values()];
+    return all.filter((one) => one.job === job).sort((a, b) => b.version - a.version);
+  }
+
+  async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
+    const { job, trigger, state, from, to, after, limit } = query;
+    return [...this.#rows.of('occurrence').values()]
+      .filter(
+        (one) =>
+          one.job === job &&
+          (trigger === null || one.trigger === trigger) &&
+          (state === null || one.state === state) &&
+          (from === null || one.nominal >= from) &&
+          (to === null || one.nominal < to) &&
+          (after === null || comparePlaces(placeIn(one), after) < 0),
+      )
+      .sort((a, b) => comparePlaces(placeIn(b), placeIn(a)))
+      .slice(0, limit);
+  }
+
+  drop(before: number): number {
+    let count = 0;
+    const rows = this.#rows.of('occurrence');
+    for (const [key, { state, noticedAt }] of rows) {
+      if (state === 'pending' || noticedAt >= before) continue;
+      rows.delete(key);
+      count += 1;
+    }
+    return count;
+  }
+
+  #triggers(matches: (trigger: Trigger) => boolean): Trigger[] {
+    return [...this.#rows.of('trigger').values()].filter(matches).map(copyOf);
+  }
+}
+
+const placeIn = ({ nominal, trigger, rerun }: Occurrence): OccurrencePlace => [
+  nominal,
+  trigger,
+  rerun,
+];
+
+function comparePlaces(a: OccurrencePlace, b: OccurrencePlace): number {
+  return a[0] - b[0] || compare(a[1], b[1]) || a[2] - b[2];
+}

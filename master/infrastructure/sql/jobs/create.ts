@@ -1,0 +1,25 @@
+/** Makes the tables of jobs. */
+import type { Dialect } from '../dialects/dialect.ts';
+import {
+  activityDefinition,
+  calendarDefinition,
+  jobDefinition,
+  jobVersionDefinition,
+  occurrenceDefinition,
+  occurrenceIndexes,
+  triggerDefinition,
+  triggerIndexes,
+} from './job-tables.ts';
+
+/** Can be run again. */
+export function createJobs(dialect: Dialect): string[] {
+  const t = dialect.types;
+  return [
+    ...dialect.createTable('job', jobDefinition(t), []),
+    ...dialect.createTable('job_version', jobVersionDefinition(t), []),
+    ...dialect.createTable('job_trigger', triggerDefinition(t), triggerIndexes),
+    ...dialect.createTable('occurrence', occurrenceDefinition(t), occurrenceIndexes),
+    ...dialect.createTable('job_activity', activityDefinition(t), []),
+    ...dialect.createTable('calendar', calendarDefinition(t), []),
+  ];
+}

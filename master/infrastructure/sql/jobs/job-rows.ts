@@ -1,0 +1,215 @@
+/** What is read of jobs in SQL: by the engine in the order of indexes, by people page by page. */
+import type { JobPage, JobQuery, JobReads, OccurrenceQuery } from '../../../application/ports.ts';
+import type { Job, JobVersion, Occurrence, Trigger } from '../../../domain/model/job.ts';
+import { isAsked } from '../../../domain/model/job-query.ts';
+import type { Database, Databases } from '../database.ts';
+import { padded, placeholders } from '../dialects/dialect.ts';
+import type { Row, Value } from '../rows.ts';
+import { job as jobTable, jobOf, jobVersionOf, occurrenceOf, triggerOf } from './job-tables.ts';
+
+/** So few jobs are read without asking first how large they are. */
+const FEW_COUNT = 8;
+/** Jobs that one page of the list looks at. */
+const LOOK_COUNT = 1_000;
+/** Rows that one statement removes. */
+const DROP_COUNT = 1_000;
+
+const LISTED = jobTable.columns
+  .map(({ name }) => name)
+  .filter((name) => name !== 'ns' && name !== 'template')
+  .join(', ');
+
+export class JobRows implements JobReads {
+  readonly #engine: Database;
+  readonly #readers: Database;
+  readonly #ns: number;
+
+  constructor({ engine, readers }: Databases, ns: number) {
+    this.#engine = engine;
+    this.#readers = readers;
+    this.#ns = ns;
+  }
+
+  async firstTriggerAt(after: number): Promise<number | null> {
+    const from = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_next');
+    const [row] = await this.#engine.rows(
+      `SELECT next_at FROM ${from} WHERE ns = ? AND next_at IS NOT NULL AND next_at > ?
+       ORDER BY next_at LIMIT 1`,
+      [this.#ns, after],
+    );
+    return (row?.['next_at'] as number | undefined) ?? null;
+  }
+
+  async loadDueTriggers(now: number, lately: number, limit: number): Promise<readonly Trigger[]> {
+    const page = async (from: number, to: number, count: number): Promise<readonly Row[]> => {
+      const table = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_next');
+      return this.#engine.rows(
+        `SELECT * FROM ${table} WHERE ns = ? AND next_at IS NOT NULL AND next_at > ? AND next_at <= ?
+         ORDER BY next_at, job, name LIMIT ?`,
+        [this.#ns, from, to, count],
+      );
+    };
+    const first = await page(lately, now, limit);
+    const rest =
+      first.length < limit ? await page(Number.MIN_SAFE_INTEGER, lately, limit - first.length) : [];
+    return [...first, ...rest].map(triggerOf);
+  }
+
+  async loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]> {
+    if (names.length === 0) return [];
+    const some = names.length <= FEW_COUNT ? names : await this.#fitting(names, bytesMax);
+    const rows = await this.#named(this.#engine, 'SELECT * FROM job', 'name', some);
+    const byName = new Map(rows.map((row) => [row['name'] as string, row]));
+    return some.flatMap((name) => {
+      const row = byName.get(name);
+      return row === undefined ? [] : [jobOf(row)];
+    });
+  }
+
+  /** The first of them, as many as have no more than so many bytes together; one at least. */
+  async #fitting(names: readonly string[], bytesMax: number): Promise<readonly string[]> {
+    const select = 'SELECT name, OCTET_LENGTH(spec) + OCTET_LENGTH(template) AS bytes FROM job';
+    const rows = await this.#named(this.#engine, select, 'name', names);
+    const bytesOf = new Map(rows.map((row) => [row['name'], Number(row['bytes'])]));
+    let bytes = 0;
+    const end = names.findIndex((name) => (bytes += bytesOf.get(name) ?? 0) > bytesMax);
+    return end < 0 ? names : names.slice(0, Math.max(end, 1));
+  }
+
+  #named(
+    database: Database,
+    select: string,
+    column: 'name' | 'job',
+    names: readonly string[],
+  ): Promise<readonly Row[]> {
+    const values = padded(names);
+    const sql = `${select} WHERE ns = ? AND ${column} IN ${placeholders(1, values.length)}`;
+    return database.rows(sql, [this.#ns, ...values]);
+  }
+
+  loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]> {
+    return this.#triggersOf(this.#engine, jobs);
+  }
+
+  async #triggersOf(database: Database, jobs: readonly string[]): Promise<readonly Trigger[]> {
+    if (jobs.length === 0) return [];
+    const rows = await this.#named(database, 'SELECT * FROM job_trigger', 'job', jobs);
+    return rows.map(triggerOf).sort(byPlace);
+  }
+
+  async loadListeners(job: string, limit: number): Promise<readonly Trigger[]> {
+    const from = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_source');
+    const rows = await this.#engine.rows(
+      `SELECT * FROM ${from} WHERE ns = ? AND source IS NOT NULL AND source = ?
+       ORDER BY job, name LIMIT ?`,
+      [this.#ns, job, limit],
+    );
+    return rows.map(triggerOf);
+  }
+
+  async loadCalendared(after: string, limit: number): Promise<readonly Trigger[]> {
+    const [job = '', name = ''] = after.split('/');
+    const rows = await this.#engine.rows(
+      `SELECT * FROM ${this.#engine.dialect.readByKey('job_trigger')}
+       WHERE ns = ? AND (job > ? OR (job = ? AND name > ?)) AND is_calendared = 1
+       ORDER BY job, name LIMIT ?`,
+      [this.#ns, job, job, name, limit],
+    );
+    return rows.map(triggerOf);
+  }
+
+  /** Looks at so many rows, and goes on behind them with the next page. */
+  async listJobs(query: JobQuery): Promise<JobPage> {
+    const { after, limit } = query;
+    const rows = await this.#readers.rows(
+      `SELECT ${LISTED} FROM ${this.#readers.dialect.readByKey('job')}
+       WHERE ns = ? AND name > ? ORDER BY name LIMIT ?`,
+      [this.#ns, after, LOOK_COUNT],
+    );
+    const found = rows.map(jobOf).filter((job) => isAsked(job, query));
+    const jobs = found.slice(0, limit).map(({ template: _, ...job }) => job);
+    const last = found.length > limit ? jobs.at(-1)?.name : (rows.at(-1)?.['name'] as string);
+    const isLast = rows.length < LOOK_COUNT && found.length <= limit;
+    const triggers = await this.#triggersOf(
+      this.#readers,
+      jobs.map(({ name }) => name),
+    );
+    return { jobs, triggers, after: isLast ? null : (last ?? null) };
+  }
+
+  async showJob(name: string): Promise<{ job: Job; triggers: readonly Trigger[] } | null> {
+    const [row] = await this.#named(this.#readers, 'SELECT * FROM job', 'name', [name]);
+    if (row === undefined) return null;
+    return { job: jobOf(row), triggers: await this.#triggersOf(this.#readers, [name]) };
+  }
+
+  async listVersions(job: string): Promise<readonly JobVersion[]> {
+    const rows = await this.#readers.rows(
+      'SELECT * FROM job_version WHERE ns = ? AND job = ? ORDER BY version DESC',
+      [this.#ns, job],
+    );
+    return rows.map(jobVersionOf);
+  }
+
+  async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
+    const { job, trigger, state, from, to, after, limit } = query;
+    const where: string[] = ['ns = ?', 'job = ?'];
+    const values: Value[] = [this.#ns, job];
+    const add = (sql: string, ...of: Value[]): void => {
+      where.push(sql);
+      values.push(...of);
+    };
+    if (state !== null) add('state = ?', state);
+    if (trigger !== null) add('trigger_name = ?', trigger);
+    if (from !== null) add('nominal >= ?', from);
+    if (to !== null) add('nominal < ?', to);
+    if (after !== null) {
+      const [nominal, name, rerun] = after;
+      add(
+        '(nominal < ? OR (nominal = ? AND (trigger_name < ? OR (trigger_name = ? AND rerun < ?))))',
+        ...[nominal, nominal, name, name, rerun],
+      );
+    }
+    const { dialect } = this.#readers;
+    const byTrigger = trigger !== null && state === null;
+    const table = byTrigger
+      ? dialect.readByKey('occurrence')
+      : dialect.readBy('occurrence', `occurrence_ns_${state === null ? 'nominal' : 'state'}`);
+    const rows = await this.#readers.rows(
+      `SELECT * FROM ${table} WHERE ${where.join(' AND ')}
+       ORDER BY nominal DESC, trigger_name DESC, rerun DESC LIMIT ?`,
+      [...values, limit],
+    );
+    return rows.map(occurrenceOf);
+  }
+}
+
+function byPlace(a: Trigger, b: Trigger): number {
+  if (a.job !== b.job) return a.job < b.job ? -1 : 1;
+  return a.name < b.name ? -1 : 1;
+}
+
+/** Of all namespaces: some of the oldest, but for those that wait. Returns how many. */
+export async function dropOccurrences(database: Database, before: number): Promise<number> {
+  const from = database.dialect.readBy('occurrence', 'occurrence_noticed');
+  const rows = await database.rows(
+    `SELECT ns, job, trigger_name, nominal, rerun FROM ${from}
+     WHERE noticed_at < ? AND state <> 'pending' ORDER BY noticed_at LIMIT ?`,
+    [before, DROP_COUNT],
+  );
+  if (rows.length === 0) return 0;
+  const columns = [
+    { name: 'ns', kind: 'integer' },
+    { name: 'job', kind: 'text' },
+    { name: 'trigger_name', kind: 'text' },
+    { name: 'nominal', kind: 'integer' },
+    { name: 'rerun', kind: 'integer' },
+  ] as const;
+  const keys = rows.map((row) => columns.map(({ name }) => row[name] as Value));
+  await database.transaction(async (connection) => {
+    const { dialect } = database;
+    const begin = { sql: dialect.begin, runs: [[]], touches: null };
+    await dialect.run(connection, [begin, ...dialect.remove('occurrence', columns, keys)]);
+  });
+  return rows.length;
+}
