@@ -6,7 +6,7 @@
 import type { AlertStore } from './alerts/alert-store.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventPage, EventQuery } from './event-query.ts';
-import type { JobReads } from './jobs/job-store.ts';
+import type { JobReads, JobUpkeep } from './jobs/job-store.ts';
 import type { LogStore } from './logs/log-store.ts';
 import type { LoadReads, LoadUpkeep } from './reports/load-query.ts';
 import type { UsageReads, UsageUpkeep } from './reports/usage-query.ts';
@@ -135,7 +135,7 @@ export interface NamespaceRecord extends Settings {
 }
 
 /** The database, which all namespaces share. */
-export interface Store extends LoadUpkeep, UsageUpkeep {
+export interface Store extends JobUpkeep, LoadUpkeep, UsageUpkeep {
   readonly tokens: TokenStore;
   readonly audit: AuditStore;
   readonly alerts: AlertStore;
@@ -192,8 +192,6 @@ export interface Store extends LoadUpkeep, UsageUpkeep {
   ): Promise<number>;
   /** Removes of what feeds have told before that instant some thousand of the oldest; returns how many. */
   dropEvents(before: number): Promise<number>;
-  /** The same of what has become of nominal times, but of those that wait. */
-  dropOccurrences(before: number): Promise<number>;
   /**
    * Learns which ids the segments have whose day is over, so that few of them are asked for an id; until
    * then each is. Lets others go on meanwhile. Not before the first term: nobody else may write. Returns
@@ -290,9 +288,7 @@ export interface TaskStore extends LogStore, LoadReads, UsageReads {
     bytesMax: number,
   ): Promise<SearchPage>;
 
-  /** Its jobs. */
   readonly jobs: JobReads;
-
   // What follows is asked for by others than the engine: it must not stand in its way.
 
   /** How many there are: one by one up to so many, and for so long. */

@@ -235,8 +235,6 @@ type Happening =
       /** Who is first, or last, of its type: read with the task, and absent at first. Null: none of it is due. */
       readonly edge?: Position | null;
     })
-  /** A run of a job, for which the next one comes. */
-  | { readonly type: 'runReplaced'; readonly taskId: string; readonly task?: Task | null }
   | {
       readonly type: 'drainRequested';
       readonly request: RequestId;

@@ -18,7 +18,7 @@ import type {
   TaskStore,
 } from '../../master/application/ports.ts';
 import { MemoryTaskStore } from '../../master/infrastructure/memory/task-store.ts';
-import { jobPorts } from './job-ports.ts';
+import { jobPorts } from './jobs/job-ports.ts';
 import { testPolicy } from './task.ts';
 import { ManualClock } from './manual-clock.ts';
 

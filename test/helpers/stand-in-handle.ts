@@ -41,6 +41,7 @@ import type { SeenType, SeenTypeInDetail } from '../../master/domain/views/types
 import type { News } from '../../master/application/engine/news.ts';
 import type { MemoryFeed } from '../../master/infrastructure/memory/feed.ts';
 import { standInFeed, standInLogs, type TakenLogs } from './feed/stand-ins.ts';
+import { standInJobs } from './jobs/stand-in-jobs.ts';
 import { ManualClock } from './manual-clock.ts';
 import { NOW, sampleTask } from './task.ts';
 import { standInReports } from './usage/stand-in-reports.ts';
@@ -178,17 +179,7 @@ export class StandInHandle implements MasterHandle {
   }
   /** There are none. */
   jobs(): JobsHandle {
-    return {
-      list: async () => ({ jobs: [], after: null }),
-      show: async () => null,
-      versions: async () => null,
-      occurrences: async () => null,
-      next: async () => [],
-      change: (change) => this.#command(change.type, JSON.stringify(change)),
-      calendars: () => [],
-      calendar: () => null,
-      changeCalendar: (change) => this.#command('calendarSet', JSON.stringify(change)),
-    };
+    return standInJobs((...what) => this.#command(...what));
   }
   /** There are none. */
   operations(): OperationsHandle {

@@ -73,3 +73,12 @@ export interface JobReads {
   /** The newest nominal time first. */
   listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]>;
 }
+
+/** Of all namespaces. */
+export interface JobUpkeep {
+  /**
+   * Removes of what has become of nominal times before that instant some thousand, but of those that wait; returns
+   * how many.
+   */
+  dropOccurrences(before: number): Promise<number>;
+}

@@ -49,6 +49,7 @@ export function saidOfJob(
   const what = `Trigger ${trigger === '' ? 'manual' : trigger} of job ${job}`;
   return {
     ...{ namespace, type: null, group: null, severity: 'warning', fields: null },
+    by: `job ${job}`,
     subject: `job ${job}/${trigger}: ${isPaused ? 'paused' : 'refused'}`,
     message: isPaused ? `${what} is paused: ${reason}` : `${what} could not run: ${reason}`,
     change: isPaused

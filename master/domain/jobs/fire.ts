@@ -2,12 +2,13 @@
  * Triggers that are due: what becomes of each of their nominal times, and the runs that they make. Record, task and
  * the next time of the trigger are one commit, so that whatever dies, each time has exactly one record.
  */
+import type { TaskJob } from '../model/task-job.ts';
 import { LATE_PER_SECOND_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import type { PendingTime, Trigger } from '../model/job.ts';
 import type { Event } from '../events.ts';
-import { isTerminal, type TaskJob } from '../model/task.ts';
+import { isTerminal } from '../model/task.ts';
 import { decideOverlap } from '../schedule/overlap.ts';
 import type { State } from '../state/state.ts';
 import { cancelRequested } from '../steps/cancel.ts';

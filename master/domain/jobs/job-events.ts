@@ -1,6 +1,7 @@
 /** What happens to jobs: what is asked of them, and what has been read of their rows. */
 import type { Job, Trigger } from '../model/job.ts';
 import type { Sight } from '../model/task-filter.ts';
+import type { Task } from '../model/task.ts';
 import type { NewTask } from '../model/new-task.ts';
 import type { Due } from '../schedule/due.ts';
 import type { TriggerSpec } from '../schedule/trigger-spec.ts';
@@ -124,6 +125,8 @@ export type JobHappening =
       /** When the first of the others is to be looked at; null: none is. Absent: nobody has asked. */
       readonly nextAt?: number | null;
     }
+  /** A run of a job, for which the next one comes; `task` as in a command: absent at first. */
+  | { readonly type: 'runReplaced'; readonly taskId: string; readonly task?: Task | null }
   | { readonly type: 'settledLoaded'; readonly jobs: readonly SettledJob[] }
   | {
       readonly type: 'replanLoaded';

@@ -2,7 +2,8 @@
  * A job, what fires it, and what has become of each time at which it was to be fired. Data only: what follows from
  * what stands in `jobs/`, and which times there are in `schedule/`.
  */
-import type { TaskJob, TerminalState } from './task.ts';
+import type { TaskJob } from './task-job.ts';
+import type { TerminalState } from './task.ts';
 
 /** What is submitted again and again. Only a page of them is ever in memory: a template may be large. */
 export interface Job {

@@ -1,5 +1,6 @@
 /** What may be said of a task: when it is submitted, and while it waits. */
-import type { StartTimeoutAction, TaskJob, TaskSpec } from './task.ts';
+import type { TaskJob } from './task-job.ts';
+import type { StartTimeoutAction, TaskSpec } from './task.ts';
 
 /** A task as submitted, validated and with its defaults filled in. */
 export interface NewTask

@@ -3,6 +3,7 @@
  * rules that move a task along stand in `steps/`. See `docs/state-machine.md`.
  */
 
+import type { TaskJob } from './task-job.ts';
 import { type Use, NO_USES, usesIn, usesText } from './shared-limit.ts';
 
 /** In the store only: `held`, until there is a place for it in its gate; `suspended`, until somebody resumes it. */
@@ -78,15 +79,6 @@ export interface AttemptError {
   readonly name?: string;
   /** JSON text. */
   readonly details?: string;
-}
-
-/** Of which job a task is a run. */
-export interface TaskJob {
-  readonly name: string;
-  readonly version: number;
-  /** Empty: somebody has asked for it. */
-  readonly trigger: string;
-  readonly nominal: number;
 }
 
 /** What was asked for. While it waits all of it may be changed but what tells which task it is. */

@@ -9,7 +9,7 @@ import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { createFeed } from './feed/event-table.ts';
-import { createJobs } from './jobs/create.ts';
+import { addedJobColumns, createJobs } from './jobs/create.ts';
 import { installationDefinition } from './installation.ts';
 import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import { definitions } from './tables/all.ts';
@@ -253,9 +253,6 @@ function numberLanes(dialect: Dialect): string[] {
        queue_time = order_time WHERE lane_seq IS NULL`,
   ];
 }
-
-/** Of tasks that a job has begun. */
-const addedJobColumns = (t: Types): Columns => [['job', `${t.text} NULL`]];
 
 const taskIndexes: readonly Index[] = [
   { name: 'ns_id', columns: 'ns, id', unique: true },

@@ -9,7 +9,7 @@ import { TaskLogs } from '../../../master/application/logs/task-logs.ts';
 import { Master } from '../../../master/application/master.ts';
 import { type TaskStore, TermLost } from '../../../master/application/ports.ts';
 import type { Notification } from '../../../master/domain/model/task.ts';
-import { jobPorts } from '../job-ports.ts';
+import { jobPorts } from '../jobs/job-ports.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { hello, newTask, testPolicy } from '../task.ts';
 import { Random } from '../../sim/random.ts';

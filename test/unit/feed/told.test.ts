@@ -1,6 +1,6 @@
 /** What steps tell the feed: each thing that happens, in its order, and of each kind just what the table of kinds says. */
 import { idleActivity, type Job, type Trigger } from '../../../master/domain/model/job.ts';
-import { sampleJob, sampleSpec, sampleTrigger } from '../../helpers/sample-job.ts';
+import { sampleJob, sampleSpec, sampleTrigger } from '../../helpers/jobs/sample-job.ts';
 import { newTask } from '../../helpers/task.ts';
 import { eventKinds } from '@soda-scheduler/protocol';
 import { expect } from 'chai';

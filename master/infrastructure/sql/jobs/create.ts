@@ -1,5 +1,5 @@
 /** Makes the tables of jobs. */
-import type { Dialect } from '../dialects/dialect.ts';
+import type { Dialect, Types } from '../dialects/dialect.ts';
 import {
   activityDefinition,
   calendarDefinition,
@@ -10,6 +10,9 @@ import {
   triggerDefinition,
   triggerIndexes,
 } from './job-tables.ts';
+
+/** Of tasks, live or ended: that they are runs of a job. */
+export const addedJobColumns = (t: Types) => [['job', `${t.text} NULL`]] as const;
 
 /** Can be run again. */
 export function createJobs(dialect: Dialect): string[] {

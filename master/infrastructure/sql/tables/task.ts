@@ -1,12 +1,6 @@
 /** Tasks that have not ended, as rows. Those of history have the same columns, and a few more. */
-import type {
-  RetryPolicy,
-  Suspension,
-  Task,
-  TaskJob,
-  TaskState,
-  User,
-} from '../../../domain/model/task.ts';
+import type { TaskJob } from '../../../domain/model/task-job.ts';
+import type { RetryPolicy, Suspension, Task, TaskState, User } from '../../../domain/model/task.ts';
 import { usesIn, usesText } from '../../../domain/model/shared-limit.ts';
 import type { Types } from '../dialects/dialect.ts';
 import { columns, type Row } from '../rows.ts';

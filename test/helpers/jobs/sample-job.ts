@@ -1,7 +1,7 @@
 /** A job and a trigger made by hand, for tests that begin behind the rules by which they come to be. */
-import type { Job, Trigger } from '../../master/domain/model/job.ts';
-import type { TriggerSpec } from '../../master/domain/schedule/trigger-spec.ts';
-import { NOW } from './task.ts';
+import type { Job, Trigger } from '../../../master/domain/model/job.ts';
+import type { TriggerSpec } from '../../../master/domain/schedule/trigger-spec.ts';
+import { NOW } from '../task.ts';
 
 export function sampleJob(change: Partial<Job> = {}): Job {
   return {

@@ -1,0 +1,19 @@
+/** A master without jobs: it keeps what was asked of them. */
+import type { JobsHandle } from '../../../master/application/jobs/jobs-handle.ts';
+import type { CommandOutcome } from '../../../master/domain/effects.ts';
+
+export function standInJobs(
+  command: (kind: string, text: string) => Promise<CommandOutcome>,
+): JobsHandle {
+  return {
+    list: async () => ({ jobs: [], after: null }),
+    show: async () => null,
+    versions: async () => null,
+    occurrences: async () => null,
+    next: async () => [],
+    change: (change) => command(change.type, JSON.stringify(change)),
+    calendars: () => [],
+    calendar: () => null,
+    changeCalendar: (change) => command('calendarSet', JSON.stringify(change)),
+  };
+}
