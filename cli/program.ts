@@ -5,6 +5,8 @@ import { Command } from 'commander';
 import { alertCommand } from './alert/alert-command.ts';
 import { auditCommand } from './audit-command.ts';
 import { bulkCommand } from './bulk/bulk-command.ts';
+import { blackoutCommand } from './calendar/blackout-command.ts';
+import { calendarCommand } from './calendar/calendar-command.ts';
 import { operationCommand } from './bulk/operation-command.ts';
 import { doctorCommand } from './check/doctor-command.ts';
 import { healthCommand } from './check/health-command.ts';
@@ -12,6 +14,7 @@ import { eventsCommand } from './task/events-command.ts';
 import { searchLogsCommand } from './task/logs-command.ts';
 import { historyCommand } from './history/history-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
+import { jobCommand } from './job/job-command.ts';
 import { limitCommand } from './limit-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
 import { pauseCommand, pausesCommand, resumeCommand } from './pause-command.ts';
@@ -65,6 +68,9 @@ export function program(): Command {
     taskCommand(),
     bulkCommand(),
     operationCommand(),
+    jobCommand(),
+    calendarCommand(),
+    blackoutCommand(),
     typeCommand(),
     viewCommand(),
     limitCommand(),

@@ -27,7 +27,7 @@ export interface Call {
   readonly field: string;
   readonly query?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A value, or JSON text. */
+  /** A value, or its text: JSON, unless the headers say otherwise. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
   /** For one try, where it takes longer than others. */
@@ -202,7 +202,7 @@ export class ApiCaller {
         ...(query && { params: query }),
         ...(signal && { signal }),
         ...(tryTimeoutMs !== undefined && { timeout: tryTimeoutMs }),
-        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
         ...(body !== undefined && {
           data: typeof body === 'string' ? body : JSON.stringify(body),
         }),

@@ -25,6 +25,7 @@ import { type AlertCalls, alertCalls } from './calls/alerts.ts';
 import { type EventCalls, eventCalls } from './calls/events.ts';
 import { type FindCalls, findCalls } from './calls/find.ts';
 import { type HealthCalls, healthCalls } from './calls/health.ts';
+import { type JobCalls, jobCalls } from './calls/jobs.ts';
 import { type LimitCalls, limitCalls } from './calls/limits.ts';
 import { type LogCalls, logCalls } from './calls/logs.ts';
 import { type PauseCalls, pauseCalls } from './calls/pauses.ts';
@@ -78,6 +79,7 @@ export interface SodaClient
     ExecutorCalls,
     FindCalls,
     HealthCalls,
+    JobCalls,
     LimitCalls,
     LogCalls,
     PauseCalls,
@@ -212,6 +214,7 @@ export function createClient(options: ClientOptions): SodaClient {
     ...namespaceCalls(api),
     ...tokenCalls(api),
     ...typeCalls(api),
+    ...jobCalls(api),
     ...limitCalls(api),
     ...logCalls(api),
     ...pauseCalls(api),

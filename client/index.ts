@@ -13,8 +13,14 @@ export type {
   AuditQuery,
   AuditVerified,
   AuditView,
+  BackfillPreview,
+  BlackoutsRequest,
+  BlackoutsView,
   BulkPreview,
   BulkRequest,
+  CalendarRequest,
+  CalendarSummary,
+  CalendarView,
   CallbackBody,
   CopyRequest,
   CountQuery,
@@ -30,6 +36,12 @@ export type {
   HealthView,
   HistoryPage,
   HistoryQuery,
+  JobRequest,
+  JobRunRequest,
+  JobRunResponse,
+  JobSummary,
+  JobVersions,
+  JobView,
   LimitRequest,
   LimitView,
   FoundLogLine,
@@ -41,6 +53,8 @@ export type {
   ListQuery,
   NamespaceSettings,
   NamespaceView,
+  NextFire,
+  OccurrenceView,
   OperationSummary,
   OperationView,
   PatchRequest,
@@ -52,6 +66,7 @@ export type {
   RecentType,
   ReportField,
   ResumeRequest,
+  SkipRequest,
   SubmitResponse,
   TaskCommandResponse,
   TaskCount,
@@ -65,6 +80,7 @@ export type {
   TypeDefinition,
   TypeOverrideRequest,
   TypePauseRequest,
+  TriggerView,
   TypeView,
   UsageFigures,
   UsageQuery,
@@ -90,6 +106,7 @@ export type { DrainProgress, DrainStep } from './executors/rollout.ts';
 export type { AlertCalls } from './calls/alerts.ts';
 export type { EventCalls, EventOptions } from './calls/events.ts';
 export type { FindCalls } from './calls/find.ts';
+export type { Backfill, JobCalls, JobFilter, OccurrenceFilter } from './calls/jobs.ts';
 export type { HealthCalls } from './calls/health.ts';
 export type { LimitCalls } from './calls/limits.ts';
 export type { LogCalls, LogOptions, LogQuery } from './calls/logs.ts';

@@ -2,7 +2,7 @@
 import type { Bulk, BulkPreview, SodaClient } from '@soda-scheduler/client';
 import { bulkActions } from '@soda-scheduler/protocol';
 import { Argument, type Command } from 'commander';
-import { createInterface } from 'node:readline/promises';
+import { isConfirmed } from '../confirm.ts';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import type { Output } from '../output.ts';
@@ -154,16 +154,7 @@ async function mayGoOn(
   const about = exact ? '' : 'about ';
   const tasks = `${about}${count.toLocaleString('en')} ${count === 1 ? 'task' : 'tasks'}`;
   const what = `${action}: ${tasks}${ids === undefined ? '' : missingInWords(count, sample.length)}`;
-  const isAsked = output.isTerminal && process.stdin.isTTY;
-  if (!isAsked) {
-    throw new Failure(`${what}. Nothing was done: --yes does it.`, ExitCode.usage);
-  }
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test(await lines.question(`${what}. Go on? [y/N] `, { signal }));
-  } finally {
-    lines.close();
-  }
+  return isConfirmed(output, what, signal);
 }
 
 /** Of those that are named the first ten are looked for. */

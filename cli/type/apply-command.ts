@@ -13,12 +13,10 @@ import {
   type Change,
   changeInWords,
   changesBetween,
-  definitionOf,
-  type NamedDefinition,
-  overridesInWords,
   readDefinitions,
   throwIfAny,
-} from './definition.ts';
+} from '../definitions.ts';
+import { definitionOf, type NamedDefinition, overridesInWords } from './definition.ts';
 
 export function applyCommand(): Command {
   return remoteCommand('apply', 'Define types as files say, and show what that changes.')
@@ -36,7 +34,7 @@ Examples:
   $ soda type export > types.yaml`,
     )
     .action(async (options: ConnectionOptions & { file: string; dryRun?: true }) => {
-      const definitions = await readDefinitions(options.file);
+      const definitions = await readDefinitions<NamedDefinition>(options.file, 'type');
       const { client, output } = connect(options);
       const plans = await plansOf(client, definitions);
       for (const plan of plans) {

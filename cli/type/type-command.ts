@@ -6,14 +6,8 @@ import { ExitCode, Failure } from '../exit-code.ts';
 import { type Output, pauseInWords } from '../output.ts';
 import { INSTANT, instantOf } from '../instant.ts';
 import { applyCommand, exportCommand, knownType } from './apply-command.ts';
-import {
-  assign,
-  changeInWords,
-  changesBetween,
-  definitionOf,
-  overridesInWords,
-  readDefinitions,
-} from './definition.ts';
+import { changeInWords, changesBetween, readDefinitions } from '../definitions.ts';
+import { assign, definitionOf, type NamedDefinition, overridesInWords } from './definition.ts';
 
 export function typeCommand(): Command {
   return new Command('type')
@@ -129,7 +123,7 @@ Examples:
 }
 
 async function fromFile(file: string, type: string): Promise<TypeDefinition> {
-  const [definition, ...others] = await readDefinitions(file);
+  const [definition, ...others] = await readDefinitions<NamedDefinition>(file, 'type');
   if (definition !== undefined && definition.type === type && others.length === 0)
     return definition;
   throw new Failure(`${file}: expected one definition, of ${type}`, ExitCode.usage);

@@ -1,0 +1,42 @@
+/** `soda job versions` and `rollback`: how a job was before. */
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
+import { changeInWords, changesBetween } from '../definitions.ts';
+
+const name = () => new Argument('<job>', 'the job');
+
+export function versionsCommand(): Command {
+  return remoteCommand(
+    'versions',
+    'List the newest thirty versions of a job, and what each changed.',
+  )
+    .addArgument(name())
+    .action(async (of: string, options: ConnectionOptions) => {
+      const { client, output } = connect(options);
+      const versions = await client.jobs.versions(of);
+      const before = new Map(versions.map((one, at) => [one, versions[at + 1]]));
+      await output.rows(versions, ['version', 'at', 'by', 'changes'], (one) => {
+        const older = before.get(one);
+        const changes =
+          older === undefined ? [] : changesBetween(older.request as object, one.request as object);
+        return [one.version, one.at, one.by, changes.map(changeInWords).join('; ')];
+      });
+    });
+}
+
+export function rollbackCommand(): Command {
+  return remoteCommand('rollback', 'Make a job as it was in an earlier version, as a new one.')
+    .addArgument(name())
+    .addArgument(new Argument('<version>', 'which one: "soda job versions"').argParser(versionOf))
+    .action(async (of: string, version: number, options: ConnectionOptions) => {
+      const { client, output } = connect(options);
+      const job = await client.jobs.rollback(of, version);
+      output.sayView(job, `${of}: as in version ${version}, which is version ${job.version} now`);
+    });
+}
+
+/** @throws {InvalidArgumentError} */
+function versionOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected the number of a version.');
+}

@@ -1,0 +1,66 @@
+/** Jobs, triggers and times, in words of one line. */
+import type { JobSummary, NextFire, OccurrenceView, TriggerView } from '@soda-scheduler/client';
+
+/** `0 19 * * 1-5 Asia/Shanghai`, `every 60 s`, or the like. */
+export function triggerInWords(trigger: TriggerView): string {
+  const { cron, every, delay, at, rotate, on, zone } = trigger;
+  const words = () => {
+    if (cron !== undefined) return `${cron} ${zone}`;
+    if (every !== undefined) return `every ${secondsInWords(every)}`;
+    if (delay !== undefined) return `${secondsInWords(delay)} after its end`;
+    if (at !== undefined) return `once at ${at}`;
+    if (on !== undefined) return `when ${on.job} has ${on.state ?? 'succeeded'}`;
+    if (rotate?.minutes !== undefined) return `every ${rotate.minutes} min`;
+    return `every ${rotate?.days} d at ${rotate?.at ?? '00:00'} ${zone}`;
+  };
+  return [words(), ...daysInWords(trigger)].join(', ');
+}
+
+function daysInWords({ only_on, except, shift }: TriggerView): string[] {
+  const named = (days: NonNullable<typeof only_on>) =>
+    typeof days === 'string'
+      ? days
+      : [days.calendar, days.days, days.label].filter((part) => part !== undefined).join(' ');
+  return [
+    ...(only_on === undefined ? [] : [`only on ${named(only_on)}`]),
+    ...(except === undefined ? [] : [`except ${named(except)}`]),
+    ...(shift === undefined || shift === 'skip' ? [] : [`else the ${shift} day`]),
+  ];
+}
+
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+] as const;
+
+export function secondsInWords(seconds: number): string {
+  const unit = UNITS.find(([size]) => seconds >= size && seconds % size === 0);
+  return unit === undefined ? `${seconds} s` : `${seconds / unit[0]} ${unit[1]}`;
+}
+
+/** Why nothing fires it, or null. */
+export function stillInWords({ enabled, triggers }: JobSummary): string | null {
+  if (!enabled) return 'disabled';
+  const paused = triggers.filter((trigger) => trigger.paused !== null);
+  if (paused.length === 0) return null;
+  return paused.map(({ name, paused: why }) => `${name} paused: ${why?.reason}`).join('; ');
+}
+
+/** The newest last, a letter each: `ssfs`. */
+export function recentInWords({ recent }: JobSummary): string {
+  return recent
+    .map((state) => (state === 'succeeded' ? '.' : state.slice(0, 1).toUpperCase()))
+    .toReversed()
+    .join('');
+}
+
+/** What has been made of a time, and who has: null where nothing was. */
+export function outcomeInWords({ outcome, reason }: NextFire): string {
+  return reason === null ? outcome : `${outcome}: ${reason}`;
+}
+
+/** `2026-10-01T11:00:00Z`, or from the first to the last with their count. */
+export function nominalInWords({ nominal, to, count }: OccurrenceView): string {
+  return count === 1 ? nominal : `${nominal} to ${to} (${count})`;
+}
