@@ -1,10 +1,10 @@
 /** `soda pause`, `soda resume` and `soda pauses`: groups, labels, namespaces, and all of them. */
 import type { PauseRequest, ScopedPause, SodaClient } from '@soda-scheduler/client';
 import { Argument, type Command } from 'commander';
-import { type ConnectionOptions, connect, remoteCommand } from './connection.ts';
-import { ExitCode, Failure } from './exit-code.ts';
-import { pauseInWords } from './output.ts';
-import { INSTANT, instantOf } from './instant.ts';
+import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
+import { ExitCode, Failure } from '../exit-code.ts';
+import { pauseInWords } from '../output.ts';
+import { INSTANT, instantOf } from '../instant.ts';
 
 type Scope = PauseRequest['scope'];
 

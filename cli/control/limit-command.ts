@@ -1,8 +1,8 @@
 /** `soda limit`: what there is of things that tasks of many types take while they run. */
 import { type LimitView, type SodaClient, SodaError } from '@soda-scheduler/client';
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { type ConnectionOptions, connect, remoteCommand } from './connection.ts';
-import { ExitCode, exitCodeOf, Failure } from './exit-code.ts';
+import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
+import { ExitCode, exitCodeOf, Failure } from '../exit-code.ts';
 
 export function limitCommand(): Command {
   return new Command('limit')
