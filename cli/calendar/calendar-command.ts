@@ -47,7 +47,7 @@ function getCommand(): Command {
         showCalendar(output, calendar);
         return;
       }
-      const { stringify } = await import('yaml');
+      const { stringify } = await import('../definition/yaml.ts');
       const { description, days, weekend } = calendar;
       process.stdout.write(stringify({ name: of, description, weekend, days }));
     });
@@ -92,7 +92,7 @@ Examples:
     )
     .action(async (of: string, { file, ...options }: SetOptions) => {
       const { client, output } = connect(options);
-      const text = await textOf(file === '-' ? file : `@${file}`, file);
+      const text = await textOf(file === '-' ? file : `@${file}`, '--file');
       const calendar = /^\s*BEGIN:VCALENDAR/i.test(text)
         ? await client.calendars.putIcs(of, text)
         : await client.calendars.put(of, await definitionIn(file, text, of));
@@ -104,7 +104,7 @@ Examples:
 
 /** @throws {Failure} */
 async function definitionIn(file: string, text: string, name: string): Promise<CalendarRequest> {
-  const { parse } = await import('yaml');
+  const { parse } = await import('../definition/yaml.ts');
   try {
     const { name: said, ...calendar } = parse(text) as CalendarRequest & { name?: string };
     if (said === undefined || said === name) return calendar;

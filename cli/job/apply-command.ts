@@ -8,7 +8,7 @@ import {
   changesBetween,
   readDefinitions,
   throwIfAny,
-} from '../definitions.ts';
+} from '../definition/definition.ts';
 import { ExitCode, exitCodeOf, Failure } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 
@@ -77,7 +77,7 @@ export function exportCommand(): Command {
       if (names.length === 0) {
         for await (const { name } of client.jobs.list({ tag })) names.push(name);
       }
-      const { stringify } = await import('yaml');
+      const { stringify } = await import('../definition/yaml.ts');
       for (const name of names) {
         const definition = { name, ...definitionOf(await client.jobs.get(name)) };
         if (output.json) output.say(definition, '');

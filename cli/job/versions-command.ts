@@ -1,7 +1,7 @@
 /** `soda job versions` and `rollback`: how a job was before. */
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
-import { changeInWords, changesBetween } from '../definitions.ts';
+import { changeInWords, changesBetween } from '../definition/definition.ts';
 
 const name = () => new Argument('<job>', 'the job');
 

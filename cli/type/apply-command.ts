@@ -15,7 +15,7 @@ import {
   changesBetween,
   readDefinitions,
   throwIfAny,
-} from '../definitions.ts';
+} from '../definition/definition.ts';
 import { definitionOf, type NamedDefinition, overridesInWords } from './definition.ts';
 
 export function applyCommand(): Command {
@@ -60,7 +60,7 @@ export function exportCommand(): Command {
           if (registered) names.push(type);
         }
       }
-      const { stringify } = await import('yaml');
+      const { stringify } = await import('../definition/yaml.ts');
       for (const name of names) {
         const definition = { type: name, ...definitionOf(await client.types.get(name)) };
         if (output.json) output.say(definition, '');

@@ -1,7 +1,7 @@
 /** Definitions of types as people write them: as `key=value`, and what operators have set before them. */
 import type { TypeDefinition, TypeView } from '@soda-scheduler/client';
 import { typeDefinitionKeys } from '@soda-scheduler/protocol';
-import { leavesOf } from '../definitions.ts';
+import { leavesOf } from '../definition/definition.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 
 type Fields = Record<string, unknown>;

@@ -6,7 +6,7 @@ import { ExitCode, Failure } from '../exit-code.ts';
 import { type Output, pauseInWords } from '../output.ts';
 import { INSTANT, instantOf } from '../instant.ts';
 import { applyCommand, exportCommand, knownType } from './apply-command.ts';
-import { changeInWords, changesBetween, readDefinitions } from '../definitions.ts';
+import { changeInWords, changesBetween, readDefinitions } from '../definition/definition.ts';
 import { assign, definitionOf, type NamedDefinition, overridesInWords } from './definition.ts';
 
 export function typeCommand(): Command {

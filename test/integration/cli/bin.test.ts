@@ -56,6 +56,13 @@ describe('the file that runs soda', () => {
     expect(await ran()).to.deep.equal({ said: 'modules\n', code: 0 });
   });
 
+  it('reads YAML, of which the built files load a package that has no names of its own', async () => {
+    const child = spawn(process.execPath, [soda, 'type', 'apply', '-f', '-']);
+    child.stdin.end('# nothing\n');
+    const said = await text(child.stderr);
+    expect(said).to.equal('soda: -: there is no definition in it\n');
+  });
+
   it('says how many files it must be allowed to have open', async () => {
     await write(MODULES, 'throw Object.assign(new Error("too many"), { code: "EMFILE" })');
     const { said, code } = await ran();

@@ -1,6 +1,6 @@
 /** Definitions as people write them in files, and what has changed between two. */
-import { ExitCode, Failure } from './exit-code.ts';
-import { textOf } from './options.ts';
+import { ExitCode, Failure } from '../exit-code.ts';
+import { textOf } from '../options.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -19,7 +19,7 @@ export interface Change {
 export async function readDefinitions<T>(source: string, key: string): Promise<T[]> {
   const fail = (why: string) => new Failure(`${source}: ${why}`, ExitCode.usage);
   const written = await textOf(source === '-' ? source : `@${source}`, '--file');
-  const { parseAllDocuments } = await import('yaml');
+  const { parseAllDocuments } = await import('./yaml.ts');
   const documents = parseAllDocuments(written);
   const found: unknown[] = [];
   const faults: string[] = [];
