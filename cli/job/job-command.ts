@@ -76,7 +76,7 @@ function getCommand(): Command {
     });
 }
 
-export function showJob(output: Output, job: JobView): void {
+function showJob(output: Output, job: JobView): void {
   output.fields(job, [
     ['job', job.name],
     ['version', job.version],

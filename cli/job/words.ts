@@ -34,7 +34,7 @@ const UNITS = [
   [60, 'min'],
 ] as const;
 
-export function secondsInWords(seconds: number): string {
+function secondsInWords(seconds: number): string {
   const unit = UNITS.find(([size]) => seconds >= size && seconds % size === 0);
   return unit === undefined ? `${seconds} s` : `${seconds / unit[0]} ${unit[1]}`;
 }

@@ -1,3 +1,4 @@
+/** `soda calendar preview`: a year as months, side by side. */
 import { expect } from 'chai';
 import { yearSheet } from '../../../cli/calendar/sheet.ts';
 
