@@ -4,6 +4,7 @@ import type { Override, Readiness } from './model/executor.ts';
 import type { Told } from './feed/feed-event.ts';
 import type { Author } from './model/audit.ts';
 import type { Pause, RowScope } from './model/pause.ts';
+import type { ViewChange } from './model/saved-view.ts';
 import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
 import type { Position, QueueEnd } from './queue/window.ts';
@@ -13,7 +14,7 @@ import type { Work } from './long-work/work.ts';
 import type { NewTask, TaskChange } from './model/new-task.ts';
 import type { AttemptError, Notification, Task } from './model/task.ts';
 
-export type { NewTask, TaskChange };
+export type { NewTask, TaskChange, ViewChange };
 
 /** Tells the engine whom a `reply` effect is for. */
 export type RequestId = number;
@@ -139,14 +140,6 @@ export interface PauseChange {
   readonly value: string;
   /** One that goes on keeps its beginning; null: there is to be none. */
   readonly pause: Omit<Pause, 'at'> | null;
-}
-
-/** To a saved view. */
-export interface ViewChange {
-  readonly type: 'viewSet';
-  readonly name: string;
-  /** JSON text; null: there is to be none. */
-  readonly query: string | null;
 }
 
 /** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */

@@ -5,3 +5,11 @@ export interface SavedView {
   /** JSON: the query of the list, in the words of the API. */
   readonly query: string;
 }
+
+/** To a saved view. */
+export interface ViewChange {
+  readonly type: 'viewSet';
+  readonly name: string;
+  /** JSON text; null: there is to be none. */
+  readonly query: string | null;
+}

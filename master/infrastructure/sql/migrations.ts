@@ -319,14 +319,12 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       'DROP TABLE IF EXISTS master',
     ];
   },
-  (dialect, existing) => {
-    const t = dialect.types;
-    const segments = [...existing.keys()].filter((table) => segmentNamed(table) !== null);
-    return [
-      ...['task', ...segments].flatMap((table) => addColumns(existing, table, addedJobColumns(t))),
-      ...createJobs(dialect),
-    ];
-  },
+  (dialect, existing) => [
+    ...[...existing.keys()]
+      .filter((table) => table === 'task' || segmentNamed(table) !== null)
+      .flatMap((table) => addColumns(existing, table, addedJobColumns(dialect.types))),
+    ...createJobs(dialect),
+  ],
 ];
 
 export const SCHEMA_VERSION = steps.length;

@@ -165,10 +165,7 @@ function logObservation(log: Log, observation: Observation): void {
       log.info('executor left', { executor_id: observation.executorId });
       break;
     case 'executor_lost':
-      log.warn('executor lost', {
-        executor_id: observation.executorId,
-        reason: observation.reason,
-      });
+      log.warn('executor lost', lossFields(observation));
       break;
     case 'executor_readiness':
       return logReadiness(log, observation);
@@ -217,6 +214,11 @@ function logObservation(log: Log, observation: Observation): void {
       break;
   }
 }
+
+const lossFields = ({
+  executorId: executor_id,
+  reason,
+}: Extract<Observation, { event: 'executor_lost' }>): Fields => ({ executor_id, reason });
 
 type OfJob = Extract<Observation, { event: 'fire_refused' | 'trigger_paused' }>;
 
