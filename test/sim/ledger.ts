@@ -20,6 +20,7 @@ import { checkBudget } from './checks/budget.ts';
 import { CallbackChecks } from './checks/callbacks.ts';
 import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
 import { OperationChecks } from './checks/operations.ts';
+import { OccurrenceChecks } from './jobs/occurrences.ts';
 import { FeedChecks } from './checks/feed.ts';
 import { UsageChecks } from './checks/observing/usage.ts';
 import { checkPlaces } from './checks/places.ts';
@@ -42,6 +43,7 @@ export class Ledger {
   readonly audit: AuditChecks;
   readonly suspended: SuspendedChecks;
   readonly feed: FeedChecks;
+  readonly occurrences: OccurrenceChecks;
   readonly usage: UsageChecks;
   #offered: Task[] = [];
   readonly frames: FrameChecks;
@@ -68,6 +70,7 @@ export class Ledger {
     this.callbacks = new CallbackChecks(world);
     this.suspended = new SuspendedChecks(world);
     this.feed = new FeedChecks(world);
+    this.occurrences = new OccurrenceChecks(world);
     this.usage = new UsageChecks(world);
     this.operations = new OperationChecks(world, this.suspended);
     this.audit = new AuditChecks(world);
@@ -155,6 +158,7 @@ export class Ledger {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
     this.feed.committed(commit);
+    this.occurrences.committed(commit);
     this.usage.committed(commit, this);
     this.audit.committed(commit, this);
     this.operations.committed(commit, this);

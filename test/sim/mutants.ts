@@ -29,6 +29,7 @@ import {
   onStore,
   onWrites,
 } from './actors/sabotage.ts';
+import { jobMutants } from './jobs/mutants.ts';
 import { simulate } from './simulation.ts';
 
 function mutantList(): Mutant[] {
@@ -336,6 +337,7 @@ function mutantList(): Mutant[] {
     ...sessionMutants(),
     ...pauseMutants(),
     ...settingsMutants(),
+    ...jobMutants(),
     ...shareMutants(),
     ...typeMutants(),
     ...limitMutants(),

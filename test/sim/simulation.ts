@@ -9,6 +9,7 @@ import { type AlertWorld, alertWorld } from './actors/alerts.ts';
 import { Clients } from './actors/client.ts';
 import { type FaultClasses, Faults, type Settings } from './faults.ts';
 import { Fleet } from './actors/fleet.ts';
+import { JobOperator } from './jobs/job-operator.ts';
 import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { LogChecks } from './checks/observing/logs.ts';
@@ -110,6 +111,7 @@ class Run {
       [settings.pausesParts, this.#pauseOperator],
       [settings.runsOperations, new BulkOperator(options)],
       [settings.movesTasks, new OrderOperator(options)],
+      [settings.firesJobs, new JobOperator(options)],
       [settings.raisesAlerts, new AlertOperator(options, this.#alerts.checks)],
     ];
     this.#operators = operators.filter(([isThere]) => isThere).map(([, operator]) => operator);
