@@ -58,7 +58,7 @@ export function* daysOfIcs(
   text: string,
   today: number,
   dayCountMax: number,
-): Generator<undefined, IcsCalendar> {
+): Generator<void, IcsCalendar> {
   const left = { timed: 0, unmarked: 0 };
   const events: Event[] = [];
   let fields: Fields | null = null;

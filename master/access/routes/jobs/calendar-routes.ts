@@ -21,9 +21,11 @@ import { type CalendarSpec, calendarWarnings } from '../../../domain/schedule/ca
 import { dayOf } from '../../../domain/schedule/local-time.ts';
 import type { Blackout } from '../../../domain/schedule/trigger-spec.ts';
 import { answers } from '../../http/answers.ts';
+import { daysOfIcs, IcsRefused } from '../../calendars/ics.ts';
 import { canonicalJson } from '../../body/canonical-json.ts';
 import { checkShape, validate, valueWithParams } from '../../body/fields.ts';
 import { iso } from '../../body/instants.ts';
+import { Pieces } from '../../body/pieces.ts';
 import { etagOf, ifMatch, versionOf } from '../../http/etag.ts';
 import { invalidFields, Problem } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
@@ -33,10 +35,12 @@ import { blackoutErrors, blackoutOf } from './job-body.ts';
 const PATH = `${API_BASE}/calendar/{name}`;
 const BLACKOUTS_PATH = `${API_BASE}/blackouts`;
 const WEEKEND_DEFAULT = [6, 0];
+const ICS = 'text/calendar';
 
 type KeptCalendar = CalendarSpec & { readonly description?: string };
 
 export function calendarRoutes(): NamespaceRoute[] {
+  const pieces = new Pieces();
   return [
     {
       method: 'GET',
@@ -67,9 +71,13 @@ export function calendarRoutes(): NamespaceRoute[] {
       path: PATH,
       summary: 'Make a calendar, or change it: all of it. Triggers go by it at once.',
       headers: ifMatch,
-      body: { schema: calendarRequest, bytesMax: JOB_LIMITS.calendarBytesMax },
+      body: {
+        schema: calendarRequest,
+        bytesMax: JOB_LIMITS.calendarBytesMax,
+        otherType: ICS,
+      },
       replies: { done: calendarView, created: calendarView },
-      handle: putCalendar,
+      handle: (request, master) => putCalendar(pieces, request, master),
     },
     {
       method: 'DELETE',
@@ -117,10 +125,17 @@ function blackoutRoutes(): NamespaceRoute[] {
   ];
 }
 
-async function putCalendar(request: ApiRequest, master: ScopedMaster): Promise<Reply> {
+async function putCalendar(
+  pieces: Pieces,
+  request: ApiRequest,
+  master: ScopedMaster,
+): Promise<Reply> {
   const name = nameOf(request);
-  const { value } = valueWithParams(request.body, 'ids');
-  const { days, weekend = WEEKEND_DEFAULT, description } = checkShape(calendarRequest, value);
+  const isIcs = request.headers['content-type']?.toLowerCase().startsWith(ICS) === true;
+  const asked = isIcs
+    ? await published(pieces, request, master.jobs().calendar(name))
+    : { ...checkShape(calendarRequest, valueWithParams(request.body, 'ids').value), warnings: [] };
+  const { days, weekend = WEEKEND_DEFAULT, description } = asked;
   const sorted = days.toSorted((a, b) => (a.date < b.date ? -1 : 1));
   const twice = sorted.findIndex(({ date }, at) => date === sorted[at - 1]?.date);
   if (twice > 0) {
@@ -130,7 +145,26 @@ async function putCalendar(request: ApiRequest, master: ScopedMaster): Promise<R
   const spec = { days: sorted, weekend: [...new Set(weekend)].sort((a, b) => a - b), description };
   const text = canonicalJson(JSON.stringify(spec));
   const outcome = await change(master, request, name, text);
-  return { ...shown(master, name), kind: outcome.isNew === true ? 'created' : 'done' };
+  const reply = shown(master, name);
+  const body = reply.body as CalendarView;
+  const warnings = [...asked.warnings, ...body.warnings];
+  const kind = outcome.isNew === true ? 'created' : 'done';
+  return { ...reply, body: { ...body, warnings }, kind };
+}
+
+/** As somebody publishes it. What an ICS file does not say stays as it is. @throws {Problem} 400 */
+async function published(pieces: Pieces, { body }: ApiRequest, before: Calendar | null) {
+  const kept = before === null ? null : (JSON.parse(before.text) as KeptCalendar);
+  const text = body?.toString() ?? '';
+  try {
+    const reading = daysOfIcs(text, dayOf(Date.now()), JOB_LIMITS.calendarDayCountMax);
+    const { days, name, warnings } = await pieces.run(reading);
+    const description = kept?.description ?? name ?? undefined;
+    return { days, weekend: kept?.weekend, description, warnings };
+  } catch (error) {
+    if (!(error instanceof IcsRefused)) throw error;
+    throw invalidFields([{ field: 'body', message: error.message }]);
+  }
 }
 
 async function change(
