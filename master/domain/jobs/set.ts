@@ -192,7 +192,13 @@ export function renewedTriggers(
       known !== undefined && haveSameTimes(JSON.parse(known.spec) as TriggerSpec, spec);
     const times = isTimedAlike
       ? known
-      : { anchorAt: now, decidedUntil: now, skips: [], armedAt: armedAtOf(spec, now) };
+      : {
+          anchorAt: now,
+          // A time that was moved ahead is decided before it comes, and the clock may have been set back.
+          decidedUntil: Math.max(now, known?.decidedUntil ?? now),
+          skips: [],
+          armedAt: armedAtOf(spec, now),
+        };
     const { anchorAt, decidedUntil, skips, armedAt } = times;
     const kept = { anchorAt, decidedUntil, skips, armedAt };
     const fresh = { paused: null, openRun: null, nextAt: null, nextNominal: null };
