@@ -119,10 +119,8 @@ export function makeSegment(
   made: ReadonlySet<string> | undefined,
 ): string[] {
   const t = dialect.types;
-  const columns = `${liveTaskColumns(t)},${endColumns(t)},
-  ${[...addedTaskColumns(t), ...addedEndColumns(t), ...addedJobColumns(t)]
-    .map(([name, type]) => `${name} ${type}`)
-    .join(',\n  ')}`;
+  const added = [...addedTaskColumns(t), ...addedEndColumns(t), ...addedJobColumns(t)];
+  const columns = [liveTaskColumns(t), endColumns(t), ...added.map((one) => one.join(' '))].join();
   if (made === undefined) return dialect.createTable(table, columns, historyIndexes);
   return replaceIndexes(dialect, table, made, historyIndexes, oldHistoryIndexes);
 }
