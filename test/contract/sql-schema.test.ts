@@ -198,7 +198,7 @@ describe('SQL schema: SQLite', function () {
         const failure = await failureOf(store.takeTerm('m-2', NOW));
         expect(failure).to.be.instanceOf(StoreUnusable);
         expect(failure.message).to.match(
-          /has .*namespace, pause, rate, saved_view, shared_limit, task, .*no row in schema_version.*backup/,
+          /has .*namespace, occurrence, pause, rate, saved_view, shared_limit, task, .*no row in schema_version.*backup/,
         );
       });
       const [row] = withFile((database) =>
@@ -236,7 +236,7 @@ describe('SQL schema: MariaDB', function () {
       const failure = await failureOf(later.takeTerm('m-2', NOW));
       expect(failure).to.be.instanceOf(StoreUnusable);
       expect(failure.message).to.match(
-        /has .*namespace, pause, rate, saved_view, shared_limit, task, .*no row in schema_version.*backup/,
+        /has .*namespace, occurrence, pause, rate, saved_view, shared_limit, task, .*no row in schema_version.*backup/,
       );
       expect(await client('namespace').first('term')).to.deep.equal({ term: 1 });
     }));

@@ -13,6 +13,7 @@ import { addedJobColumns, createJobs } from './jobs/create.ts';
 import { installationDefinition } from './installation.ts';
 import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import { definitions } from './tables/all.ts';
+import { addedAttemptColumns, attemptDefinition } from './tables/attempt.ts';
 import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
@@ -102,11 +103,6 @@ export const endColumns = (t: Types): string => `
 
 export const addedEndColumns = (t: Types): Columns => [['notify_since', `${t.instant} NULL`]];
 
-export const addedAttemptColumns = (t: Types): Columns => [
-  ['incarnation', `${t.name(64)} NULL`],
-  ['session', `${t.key(64)} NULL`],
-];
-
 /**
  * Makes a segment of history, or of one that is there what it lacks: 2.0.0 may have left it half made,
  * and made its indexes for one namespace. A step that changes the columns of tasks must also alter the
@@ -168,17 +164,6 @@ export const namespaceColumns = (t: Types): string => `
   retention ${t.key(16)} NOT NULL,
   max_waiting ${t.integer} NULL,
   max_running ${t.integer} NULL`;
-
-export const attemptColumns = (t: Types): string => `
-  task_seq ${t.instant} NOT NULL,
-  attempt ${t.integer} NOT NULL,
-  executor_id ${t.key(64)} NOT NULL,
-  outcome ${t.key(32)} NOT NULL,
-  offered_at ${t.instant} NOT NULL,
-  started_at ${t.instant} NULL,
-  ended_at ${t.instant} NOT NULL,
-  error ${t.text} NULL,
-  PRIMARY KEY (task_seq, attempt)`;
 
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
@@ -273,7 +258,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       { name: 'due', columns: 'due_at, seq' },
       { name: 'deadline', columns: 'deadline_at' },
     ]),
-    ...dialect.createTable('task_attempt', attemptColumns(dialect.types), []),
+    ...dialect.createTable('task_attempt', attemptDefinition(dialect.types), []),
   ],
   (dialect, existing, now) => {
     const t = dialect.types;

@@ -1,12 +1,12 @@
 /** Whether the schema is what this version takes it for. Changes nothing. */
+import { addedAttemptColumns, attemptDefinition } from './tables/attempt.ts';
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Types } from './dialects/dialect.ts';
+import { addedJobColumns } from './jobs/create.ts';
 import {
-  addedAttemptColumns,
   addedEndColumns,
   addedTaskColumns,
-  attemptColumns,
   type Columns,
   endColumns,
   type Existing,
@@ -18,6 +18,9 @@ import {
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 import { definitions } from './tables/all.ts';
 import { addedLiveColumns } from './tables/task.ts';
+
+/** Of 2.0.0: the steps since then can be run again, and make what is missing. */
+const RELEASED_VERSION = 1;
 
 /**
  * Whether everything is there that statements name: a version between two releases, or somebody's
@@ -44,10 +47,9 @@ export async function checkColumns(database: Database): Promise<void> {
     const missing = lost ?? added.find(isMissing);
     if (missing === undefined) continue;
     const what = names === undefined ? `no table ${table}` : `no column ${missing} in ${table}`;
-    const last = SCHEMA_VERSION - 1;
     const remedy =
       lost === undefined
-        ? `UPDATE schema_version SET version = ${last} has the next start add it; or`
+        ? `UPDATE schema_version SET version = ${RELEASED_VERSION} has the next start add it; or`
         : 'it cannot be made anew:';
     throw new StoreUnusable(
       `the database says schema version ${SCHEMA_VERSION}, but has ${what}: a version between two ` +
@@ -57,13 +59,14 @@ export async function checkColumns(database: Database): Promise<void> {
   }
 }
 
-/** Each table with the names of its columns; `added`: those that the last step makes. */
+/** Each table with the names of its columns; `added`: those that the steps since 2.0.0 make. */
 function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
-  const ofTask = [liveTaskColumns(t), addedTaskColumns(t)] as const;
+  const added = [...addedTaskColumns(t), ...addedJobColumns(t)];
+  const ofTask = [liveTaskColumns(t), added] as const;
   const ofSegment = [ofTask[0] + endColumns(t), [...ofTask[1], ...addedEndColumns(t)]] as const;
   const tables: readonly (readonly [string, string, Columns])[] = [
     ['task', ofTask[0], [...ofTask[1], ...addedLiveColumns(t)]],
-    ['task_attempt', attemptColumns(t), addedAttemptColumns(t)],
+    ['task_attempt', attemptDefinition(t), addedAttemptColumns(t)],
     ...segments.map((table) => [table, ...ofSegment] as const),
   ];
   const named = tables.map(([table, made, added]) => ({

@@ -1,10 +1,29 @@
 /** Attempts that ended without success, as rows. */
 import type { ListedAttempt } from '../../../application/ports.ts';
 import type { AttemptRecord } from '../../../domain/model/task.ts';
+import type { Types } from '../dialects/dialect.ts';
 import { LOG_TABLE } from '../logs/log-table.ts';
 import { columns, type Row } from '../rows.ts';
 import { errorOf, errorText, lightError } from './error.ts';
 import type { Table } from './table.ts';
+
+/** As 2.0.0 made it, and what came since. */
+export const attemptDefinition = (t: Types): string => `
+  task_seq ${t.instant} NOT NULL,
+  attempt ${t.integer} NOT NULL,
+  executor_id ${t.key(64)} NOT NULL,
+  outcome ${t.key(32)} NOT NULL,
+  offered_at ${t.instant} NOT NULL,
+  started_at ${t.instant} NULL,
+  ended_at ${t.instant} NOT NULL,
+  error ${t.text} NULL,
+  PRIMARY KEY (task_seq, attempt)`;
+
+export const addedAttemptColumns = (t: Types) =>
+  [
+    ['incarnation', `${t.name(64)} NULL`],
+    ['session', `${t.key(64)} NULL`],
+  ] as const;
 
 /** All that is found out later. */
 const verdictColumn = columns<Pick<AttemptRecord, 'outcome'>>([
