@@ -83,7 +83,7 @@ export function runsCommand(): Command {
       await output.rows(found, head, (one) => [
         nominalInWords(one),
         one.trigger,
-        one.rerun === 0 ? one.state : `${one.state} (backfill ${one.rerun})`,
+        one.state,
         one.task_id,
         one.noticed_at,
         [one.reason, one.calendar === null ? null : `(${one.calendar})`]

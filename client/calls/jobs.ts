@@ -1,7 +1,5 @@
 /** The calls about jobs, which are submitted again and again, and about the calendars that they go by. */
 import {
-  type BackfillPreview,
-  type BackfillRequest,
   type BlackoutsRequest,
   type BlackoutsView,
   type CalendarRequest,
@@ -38,8 +36,6 @@ export interface OccurrenceFilter {
   readonly to?: string | number | undefined;
   readonly state?: OccurrenceView['state'] | undefined;
 }
-
-export type Backfill = Omit<BackfillRequest, 'token'>;
 
 export interface JobCalls {
   readonly jobs: {
@@ -85,19 +81,6 @@ export interface JobCalls {
     /** It is not run at that time, which is to come. */
     skip(name: string, time: SkipRequest, options?: CallOptions): Promise<void>;
     unskip(name: string, time: SkipRequest, options?: CallOptions): Promise<void>;
-    /** How many times would be run, and which come first. Changes nothing. */
-    previewBackfill(
-      name: string,
-      backfill: Backfill,
-      options?: CallOptions,
-    ): Promise<BackfillPreview>;
-    /** Begins what was previewed, and resolves with the id of its operation. A repetition begins it once. */
-    backfill(
-      name: string,
-      backfill: Backfill,
-      token: string,
-      options?: CallOptions,
-    ): Promise<string>;
   };
   readonly calendars: {
     /** By name, without their days; read page by page while iterated. */
@@ -185,19 +168,6 @@ function callsOnJobs(api: ApiCaller): JobCalls['jobs'] {
     },
     async unskip(name, time, options = {}) {
       await ask('POST', pathOf(name, '/unskip'), { body: time, signal: signalOf(options) });
-    },
-    async previewBackfill(name, backfill, options = {}) {
-      const more = { body: backfill, field: 'token', signal: signalOf(options) };
-      return ask('POST', pathOf(name, '/backfill'), more);
-    },
-    async backfill(name, backfill, token, options = {}) {
-      const more = { body: { ...backfill, token }, field: 'operation_id' };
-      const path = pathOf(name, '/backfill');
-      const answer = await ask<{ operation_id: string }>('POST', path, {
-        ...more,
-        signal: signalOf(options),
-      });
-      return answer.operation_id;
     },
   };
 }

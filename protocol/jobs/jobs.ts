@@ -294,7 +294,7 @@ export const occurrenceQuery = z.strictObject({
 export const occurrenceView = z.object({
   trigger: z.string(),
   nominal: z.string().describe('The first, where it stands for several.'),
-  rerun: z.int().describe('0, or the number of the backfill that has run it again.'),
+  rerun: z.int().describe('0; of one that is run again its number.'),
   state: z.enum(occurrenceStates),
   reason: z.string().nullable(),
   calendar: z.string().nullable().describe('The calendar or black-out that has decided.'),
@@ -312,29 +312,6 @@ export const occurrenceList = z.object({
 export const skipRequest = z.strictObject({
   trigger: triggerName.optional().describe('Default, for a sole one: that.'),
   nominal: instant,
-});
-
-export const backfillRequest = z.strictObject({
-  trigger: triggerName.optional().describe('Default, for a sole one: that.'),
-  from: instant.describe('Nominal times not before this instant.'),
-  to: instant.describe('Before this instant, and not to come.'),
-  which: z
-    .enum(['missing', 'missing_failed', 'all'])
-    .describe('Times that have not run, those too whose run has not succeeded, or all of them.'),
-  max_running: z.int().min(1).max(1_000).optional().describe('Of it at the same time. Default 1.'),
-  token: z
-    .string()
-    .max(1024)
-    .optional()
-    .describe('That of a preview of this very request: it begins the backfill.'),
-});
-
-export const backfillPreview = z.object({
-  count: z.int().describe('Times that would be run.'),
-  exact: z.boolean().describe('False: there are more, which a further backfill takes.'),
-  sample: z.array(z.string()).describe('The first ten, newest first.'),
-  token: z.string().describe('With it the same request begins the backfill.'),
-  expires_at: z.string(),
 });
 
 /** The answer to the deletion of a job, and to what is skipped. */
@@ -356,6 +333,4 @@ export type JobNext = z.infer<typeof jobNext>;
 export type OccurrenceView = z.infer<typeof occurrenceView>;
 export type OccurrenceList = z.infer<typeof occurrenceList>;
 export type SkipRequest = z.input<typeof skipRequest>;
-export type BackfillRequest = z.input<typeof backfillRequest>;
-export type BackfillPreview = z.infer<typeof backfillPreview>;
 export type JobCommandResponse = z.infer<typeof jobCommandResponse>;
