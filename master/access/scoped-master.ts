@@ -21,6 +21,7 @@ import { checkPause, outsideInWords } from './rights.ts';
 import { includes, isPartial, narrowed } from './scope.ts';
 import { scopedFeed } from './scoped-feed.ts';
 import { narrow, scopedLists } from './scoped-lists.ts';
+import { scopedJobs } from './scoped-jobs.ts';
 import { scopedReports } from './scoped-reports.ts';
 
 interface Forbidden {
@@ -202,7 +203,7 @@ class PartOfMaster implements ScopedMaster {
 
   jobs(): JobsHandle {
     const { groups, types } = this.#scope;
-    return this.#master.jobs({ groups, types });
+    return scopedJobs(this.#actor, this.#scope, this.#master.jobs({ groups, types }));
   }
 
   health() {

@@ -38,6 +38,7 @@ interface RetentionOptions {
     | 'prepareSegments'
     | 'dropSegments'
     | 'dropEvents'
+    | 'dropOccurrences'
     | 'dropUsage'
     | 'dropLoad'
     | 'learnIds'
@@ -135,7 +136,7 @@ export function retention(options: RetentionOptions): Part {
 }
 
 /** What goes by its age alone, beside history. */
-function othersOf({ store, auditDays, eventDays, usageDays, reportZone }: RetentionOptions) {
+function othersOf({ store, days: { normal }, auditDays, eventDays, usageDays, reportZone }: RetentionOptions) {
   const other = (name: string, what: string, days: number, sliceCountMax: number, drop: Drop) => {
     return { name, what, days, sliceCountMax, drop };
   };
@@ -153,6 +154,13 @@ function othersOf({ store, auditDays, eventDays, usageDays, reportZone }: Retent
       eventDays,
       EVENT_SLICES,
       (before) => store.dropEvents(before),
+    ),
+    other(
+      'occurrence_retention',
+      'dropping old times of jobs',
+      normal,
+      EVENT_SLICES,
+      (before) => store.dropOccurrences(before),
     ),
     other('usage_retention', 'dropping old days of usage', usageDays, USAGE_SLICES, (before) =>
       store.dropUsage(dayOf(reportZone, before)),
