@@ -136,7 +136,14 @@ export function retention(options: RetentionOptions): Part {
 }
 
 /** What goes by its age alone, beside history. */
-function othersOf({ store, days: { normal }, auditDays, eventDays, usageDays, reportZone }: RetentionOptions) {
+function othersOf({
+  store,
+  days: { normal },
+  auditDays,
+  eventDays,
+  usageDays,
+  reportZone,
+}: RetentionOptions) {
   const other = (name: string, what: string, days: number, sliceCountMax: number, drop: Drop) => {
     return { name, what, days, sliceCountMax, drop };
   };
@@ -155,12 +162,8 @@ function othersOf({ store, days: { normal }, auditDays, eventDays, usageDays, re
       EVENT_SLICES,
       (before) => store.dropEvents(before),
     ),
-    other(
-      'occurrence_retention',
-      'dropping old times of jobs',
-      normal,
-      EVENT_SLICES,
-      (before) => store.dropOccurrences(before),
+    other('occurrence_retention', 'dropping old times of jobs', normal, EVENT_SLICES, (before) =>
+      store.dropOccurrences(before),
     ),
     other('usage_retention', 'dropping old days of usage', usageDays, USAGE_SLICES, (before) =>
       store.dropUsage(dayOf(reportZone, before)),

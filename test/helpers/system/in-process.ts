@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { loadConfig, runMaster } from '@soda-scheduler/master';
 import { API_BASE } from '@soda-scheduler/protocol';
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly etag: string | null;
   readonly body: Record<string, unknown>;

@@ -1,0 +1,129 @@
+/** What a store tells of jobs: the same of each, whatever it is made of. */
+import { expect } from 'chai';
+import type { TaskStore } from '../../../master/application/ports.ts';
+import type { RowWrite } from '../../../master/domain/changes.ts';
+import type { Job, Occurrence, Trigger } from '../../../master/domain/model/job.ts';
+import { sampleJob, sampleTrigger } from '../../helpers/jobs/sample-job.ts';
+import { NOW } from '../../helpers/task.ts';
+import { commit } from '../sample.ts';
+import { type DefaultStore, describeStores } from '../subjects.ts';
+
+const putJob = (row: Job): RowWrite => ({ op: 'put', table: 'job', key: row.name, row });
+const putTrigger = (row: Trigger): RowWrite => {
+  return { op: 'put', table: 'trigger', key: [row.job, row.name], row };
+};
+const putOccurrence = (row: Occurrence): RowWrite => {
+  const key = [row.job, row.trigger, row.nominal, row.rerun] as const;
+  return { op: 'put', table: 'occurrence', key, row };
+};
+
+function occurrence(nominal: number, change: Partial<Occurrence> = {}): Occurrence {
+  const of = { job: 'nightly', trigger: 'default', nominal, rerun: 0, until: nominal, count: 1 };
+  const said = { state: 'ran', reason: null, calendar: null, taskId: `t-${nominal}` } as const;
+  return { ...of, ...said, noticedAt: NOW, ...change };
+}
+
+describeStores('jobs in a store', (open) => {
+  let store: DefaultStore;
+  let tasks: TaskStore;
+  beforeEach(async () => {
+    store = await open();
+    tasks = store;
+    await tasks.takeTerm('test', NOW);
+  });
+  const write = (...writes: RowWrite[]) => tasks.commit(commit(1, { writes }));
+
+  it('gives back what was put, and sets how runs have ended alone', async () => {
+    const job = sampleJob({
+      tags: ['a'],
+      description: '\u{1F600}',
+      template: '{"task": {"n":1.0}}',
+    });
+    const skips = [NOW + 5, NOW + 6];
+    const openRun = {
+      nominal: NOW,
+      state: 'skipped',
+      count: 3,
+      reason: 'x',
+      calendar: null,
+    } as const;
+    const trigger = sampleTrigger({ skips, openRun, paused: { at: NOW, reason: 'broken' } });
+    await write(putJob(job), putTrigger(trigger));
+    const row = { lastStartedAt: NOW, lastEndedAt: NOW + 1, recent: 'sf' };
+    await write({ op: 'set', table: 'job', key: job.name, expect: 'any', row, large: false });
+    const shown = await tasks.jobs.showJob(job.name);
+    expect(shown).to.deep.equal({ job: { ...job, ...row }, triggers: [trigger] });
+    expect(await tasks.jobs.showJob('other')).to.equal(null);
+  });
+
+  it('finds what is due, what became due lately first', async () => {
+    const at = (name: string, nextAt: number | null) => putTrigger(sampleTrigger({ name, nextAt }));
+    await write(at('old', NOW - 9_000), at('new', NOW - 10), at('next', NOW + 7), at('off', null));
+    const due = await tasks.jobs.loadDueTriggers(NOW, NOW - 1_000, 10);
+    expect(due.map(({ name }) => name)).to.deep.equal(['new', 'old']);
+    expect(await tasks.jobs.loadDueTriggers(NOW, NOW - 1_000, 1)).to.have.length(1);
+    expect(await tasks.jobs.firstTriggerAt(NOW)).to.equal(NOW + 7);
+    expect(await tasks.jobs.firstTriggerAt(NOW + 7)).to.equal(null);
+  });
+
+  it('reads as many jobs as fit, and what listens to one or goes by calendars', async () => {
+    const template = JSON.stringify({ task: 'x'.repeat(600) });
+    const names = Array.from({ length: 12 }, (_, n) => `job-${n}`);
+    await write(...names.map((name) => putJob(sampleJob({ name, template }))));
+    expect(await tasks.jobs.loadJobs(names, 2_000)).to.have.length(3);
+    expect(await tasks.jobs.loadJobs(['none'], 2_000)).to.deep.equal([]);
+    const on = { kind: 'on', source: 'job-1', isCalendared: false } as const;
+    const by = (job: string, name: string) => putTrigger(sampleTrigger({ job, name }));
+    const heard = putTrigger(sampleTrigger({ job: 'job-2', name: 'c', ...on }));
+    await write(by('job-1', 'a'), by('job-1', 'b'), by('job-3', 'a'), heard);
+    const listeners = await tasks.jobs.loadListeners('job-1', 5);
+    expect(listeners.map(({ name }) => name)).to.deep.equal(['c']);
+    const page = await tasks.jobs.loadCalendared('job-1/a', 5);
+    expect(page.map(({ job, name }) => `${job}/${name}`)).to.deep.equal(['job-1/b', 'job-3/a']);
+    expect(await tasks.jobs.loadTriggers(['job-1', 'job-2'])).to.have.length(3);
+  });
+
+  it('lists jobs by name, of those that are asked for', async () => {
+    const named = (name: string, change: Partial<Job> = {}) =>
+      putJob(sampleJob({ name, ...change }));
+    await write(
+      named('c', { tags: ['x'] }),
+      named('a'),
+      named('b', { isEnabled: false, group: 'h' }),
+    );
+    const none = { after: '', limit: 2, tag: null, text: null, isEnabled: null, within: null };
+    const list = async (change: object) => {
+      const { jobs, after } = await tasks.jobs.listJobs({ ...none, ...change });
+      return { names: jobs.map(({ name }) => name), after };
+    };
+    expect(await list({})).to.deep.equal({ names: ['a', 'b'], after: 'b' });
+    expect(await list({ after: 'b' })).to.deep.equal({ names: ['c'], after: null });
+    expect(await list({ tag: 'x' })).to.deep.equal({ names: ['c'], after: null });
+    expect(await list({ text: 'B' })).to.deep.equal({ names: ['b'], after: null });
+    expect(await list({ isEnabled: false })).to.deep.equal({ names: ['b'], after: null });
+    const within = { groups: ['h'], types: null };
+    expect(await list({ within })).to.deep.equal({ names: ['b'], after: null });
+  });
+
+  it('tells what has become of times, the newest first, and forgets the old but what waits', async () => {
+    await write(
+      putOccurrence(occurrence(1)),
+      putOccurrence(occurrence(2, { trigger: 'a' })),
+      putOccurrence(occurrence(2, { rerun: 1 })),
+      putOccurrence(occurrence(3, { state: 'pending', taskId: null })),
+      putOccurrence(occurrence(4, { noticedAt: NOW + 9 })),
+    );
+    const none = { job: 'nightly', trigger: null, state: null, from: null, to: null, after: null };
+    const list = async (change: object) => {
+      const found = await tasks.jobs.listOccurrences({ ...none, limit: 10, ...change });
+      return found.map(({ nominal, trigger, rerun }) => `${nominal} ${trigger} ${rerun}`);
+    };
+    const all = ['4 default 0', '3 default 0', '2 default 1', '2 a 0', '1 default 0'];
+    expect(await list({})).to.deep.equal(all);
+    expect(await list({ after: [2, 'default', 1] })).to.deep.equal(all.slice(3));
+    expect(await list({ trigger: 'default', to: 4 })).to.deep.equal([all[1], all[2], all[4]]);
+    expect(await list({ state: 'pending' })).to.deep.equal([all[1]]);
+    expect(await store.dropOccurrences(NOW + 1)).to.equal(3);
+    expect(await list({})).to.deep.equal(all.slice(0, 2));
+  });
+});

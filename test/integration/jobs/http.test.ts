@@ -1,0 +1,141 @@
+/** Jobs over HTTP: set, fired, run by hand, changed back, and out of reach of whoever may not have them. */
+import { expect } from 'chai';
+import { type Answer, errorsOf, masterSuite } from '../../helpers/system/in-process.ts';
+
+const template = { task: { type: 'echo', params: { n: 1 } }, user: { group: 'news' } };
+/** Not before the tests are over. */
+const RARE = { every: 86_400 };
+
+describe('jobs over HTTP', () => {
+  const { call, restart } = masterSuite();
+  const put = (name: string, body: object, headers?: Record<string, string>) =>
+    call('PUT', `/job/${name}`, { template, ...body }, headers);
+
+  /** The first run that a trigger has begun, once it is told of. */
+  async function fired(job: string): Promise<string> {
+    for (let after = 0; ; ) {
+      const { body } = await call('GET', `/events?kind=task.submitted&after=${after}&wait=30`);
+      const events = body['events'] as { seq: number; task_id: string; data?: { job?: string } }[];
+      const found = events.find(
+        ({ data, task_id }) => data?.job === job && !/manual/.test(task_id),
+      );
+      if (found !== undefined) return found.task_id;
+      after = Number(body['next']);
+    }
+  }
+
+  it('are made, kept as they are by an equal body, and changed by version', async () => {
+    const made = await put('nightly', { triggers: [RARE], tags: ['a'] });
+    expect([made.status, made.etag]).to.deep.equal([201, '"1"']);
+    const { triggers, next } = made.body as { triggers: object[]; next: object[] };
+    expect(triggers[0]).to.include({
+      zone: 'UTC',
+      grace: 60,
+      misfire: 'once',
+      overlap: 'queue_one',
+    });
+    expect(next).to.have.length(5);
+    const again = await put('nightly', { tags: ['a'], triggers: [RARE] });
+    expect([again.status, again.body['version']]).to.deep.equal([200, 1]);
+    expect(again.body['next']).to.deep.equal(next);
+    expect((await put('nightly', {}, { 'if-match': '"7"' })).status).to.equal(412);
+    expect((await put('nightly', {}, { 'if-match': '"1"' })).body['version']).to.equal(2);
+    const back = await call('POST', '/job/nightly/rollback', { version: 1 });
+    expect([back.body['version'], back.body['tags']]).to.deep.equal([3, ['a']]);
+    const { versions } = (await call('GET', '/job/nightly/versions')).body as { versions: [] };
+    expect(versions).to.have.length(3);
+  });
+
+  it('are refused with what is wrong in them', async () => {
+    const triggers = [
+      { name: 'a', cron: '0 0 30 2 *' },
+      { name: 'a', cron: '0 3 * * *', zone: 'Mars/Base' },
+      { name: 'c', every: 60, only_on: 'nowhere' },
+    ];
+    const refused = await put('bad', { triggers });
+    expect(refused.status).to.equal(400);
+    const errors = errorsOf(refused);
+    expect(errors.map((error) => error.split(':')[0])).to.deep.equal([
+      'triggers[0].cron',
+      'triggers[1].zone',
+      'triggers[1].name',
+      'triggers[2].only_on',
+    ]);
+    const fixed = { template: { task: { type: 'echo', id: 'x' }, user: { group: 'g' } } };
+    expect(errorsOf(await call('PUT', '/job/bad', fixed))[0]).to.match(/^template\.task\.id/);
+    expect((await call('GET', '/job/bad')).status).to.equal(404);
+  });
+
+  it('run by their triggers, also after a restart, and tell what became of each time', async () => {
+    await put('tick', { triggers: [{ every: 1 }], overlap: 'allow' });
+    const first = await fired('tick');
+    const shown = (await call('GET', `/task/${first}`)).body;
+    expect(shown['job']).to.include({ name: 'tick', version: 1, trigger: 'default' });
+    await restart();
+    await call('POST', '/job/tick/disable');
+    const { occurrences } = (await call('GET', '/job/tick/occurrences?limit=200')).body as {
+      occurrences: { nominal: string; state: string; to: string; count: number }[];
+    };
+    const times = occurrences.map(({ nominal }) => Date.parse(nominal)).reverse();
+    const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    // Whatever was missed is merged with the next: no time is there twice, and none is left out.
+    const covered = occurrences.reduce((sum, { count }) => sum + count, 0);
+    const [oldest = 0] = times;
+    const newest = Math.max(...occurrences.map(({ to }) => Date.parse(to)));
+    expect(gaps.every((gap) => gap > 0)).to.equal(true);
+    expect(covered).to.equal(1 + (newest - oldest) / 1_000);
+    expect((await call('GET', '/job/tick')).body).to.include({ enabled: false, next_at: null });
+  });
+
+  it('run by hand once for each key, with other params', async () => {
+    await put('manual', {});
+    const run = () => call('POST', '/job/manual/run', { params: { n: 2 }, key: 'k' });
+    const first = await run();
+    expect([first.status, first.body['task_id']]).to.deep.equal([202, 'manual.manual.k']);
+    expect((await run()).body).to.include({ task_id: 'manual.manual.k', occurrence: null });
+    expect((await call('GET', '/task/manual.manual.k')).body['params']).to.deep.equal({ n: 2 });
+    expect((await call('GET', '/job/manual')).body).to.include({ running: 1 });
+    await call('POST', '/task/manual.manual.k/cancel');
+    expect((await call('DELETE', '/job/manual')).status).to.equal(200);
+  });
+
+  it('leave out a time that somebody skips, until it is to come again', async () => {
+    const { body } = await put('nightly', { triggers: [RARE] });
+    const [{ nominal } = { nominal: '' }] = body['next'] as { nominal: string }[];
+    const next = async () => {
+      const answer = await call('GET', '/job/nightly/next?count=1');
+      return (answer.body['next'] as { outcome: string }[])[0]?.outcome;
+    };
+    expect((await call('POST', '/job/nightly/skip', { nominal })).status).to.equal(200);
+    expect(await next()).to.equal('skipped');
+    await call('POST', '/job/nightly/unskip', { nominal });
+    expect(await next()).to.equal('runs');
+    const other = await call('POST', '/job/nightly/skip', { nominal: '2030-01-01T00:00:00.001Z' });
+    expect(other.status).to.equal(400);
+  });
+
+  it('run when a run of another has ended so', async () => {
+    await put('second', { triggers: [{ on: { job: 'first', state: 'canceled' } }] });
+    await put('first', {});
+    await call('POST', '/job/first/run', { key: 'k' });
+    await call('POST', '/task/first.manual.k/cancel');
+    expect(await fired('second')).to.match(/^second\.default\./);
+  });
+
+  it('are out of reach of whoever may not submit what they do', async () => {
+    const scope = { groups: ['sport'] };
+    const made = await call('POST', '/tokens', { name: 'sport', role: 'operate', scope });
+    const token = String(made.body['token']);
+    const as = async (method: string, route: string, body?: object): Promise<Answer['status']> => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await call(method, route, body, headers)).status;
+    };
+    await put('theirs', {});
+    expect(await as('PUT', '/job/mine', { template })).to.equal(403);
+    expect(await as('GET', '/job/theirs')).to.equal(404);
+    expect(await as('POST', '/job/theirs/run', {})).to.equal(404);
+    const sport = { ...template, user: { group: 'sport' } };
+    expect(await as('PUT', '/job/theirs', { template: sport })).to.equal(404);
+    expect(await as('PUT', '/job/mine', { template: sport })).to.equal(201);
+  });
+});
