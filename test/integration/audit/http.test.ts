@@ -46,6 +46,12 @@ describe('the audit', () => {
     });
   }
 
+  const JOB = {
+    template: { task: { type: 'encode', params: { key: 's3cret' } }, user: { group: 'ops' } },
+    triggers: [{ at: '2100-01-01T00:00:00Z' }],
+  } as const;
+  const BLACKOUT = { from: '2100-01-01T00:00:00Z', to: '2100-01-02T00:00:00Z' };
+
   /** Whatever a route takes, so that it changes something; in this order. */
   const CALLS: Readonly<Record<string, readonly [path: string, target: string, body?: object]>> = {
     'POST /tokens': ['/tokens', 'bob', { name: 'bob', role: 'read' }],
@@ -87,6 +93,17 @@ describe('the audit', () => {
       { limits: { max_running: 1 }, reason: 'night' },
     ],
     'DELETE /type/{type}/override': ['/type/encode/override', 'encode'],
+    'PUT /job/{name}': ['/job/nightly', 'nightly', { ...JOB, description: 'late' }],
+    'POST /job/{name}/disable': ['/job/nightly/disable', 'nightly'],
+    'POST /job/{name}/enable': ['/job/nightly/enable', 'nightly'],
+    'POST /job/{name}/skip': ['/job/nightly/skip', 'nightly', { nominal: JOB.triggers[0].at }],
+    'POST /job/{name}/unskip': ['/job/nightly/unskip', 'nightly', { nominal: JOB.triggers[0].at }],
+    'POST /job/{name}/rollback': ['/job/nightly/rollback', 'nightly', { version: 1 }],
+    'POST /job/{name}/run': ['/job/nightly/run', 'nightly'],
+    'DELETE /job/{name}': ['/job/nightly', 'nightly'],
+    'PUT /calendar/{name}': ['/calendar/china', 'china', { days: [] }],
+    'DELETE /calendar/{name}': ['/calendar/china', 'china'],
+    'PUT /blackouts': ['/blackouts', 'blackouts', { blackouts: [BLACKOUT] }],
     'DELETE /task/{task_id}': ['/task/done', 'done'],
     'DELETE /type/{type}': ['/type/encode?force=true', 'encode'],
   };
@@ -141,14 +158,15 @@ describe('the audit', () => {
     const made = await call('POST', '/tokens', { name: 'root', role: 'admin' });
     expect(made.status).to.equal(201);
     const root = by(made.body['token'] as string);
+    expect((await call('PUT', '/job/nightly', JOB)).status).to.equal(201);
     const seen = new Map<string, Entry>();
     let count = (await entries()).length;
-    expect(count, 'of the cancel and the token, and not of the tasks').to.equal(2);
+    expect(count, 'of the cancel, the token and the job, and not of the tasks').to.equal(3);
     for (const [route, [path, target, body]] of Object.entries(CALLS)) {
       const [method = '', template = ''] = route.split(' ');
       if (route === 'DELETE /executor/{executor_id}') await gone(gpu);
       const answer = await call(method, path, body, root);
-      expect(answer.status, `${route}: ${JSON.stringify(answer.body)}`).to.be.within(200, 201);
+      expect(answer.status, `${route}: ${JSON.stringify(answer.body)}`).to.be.within(200, 202);
       const all = await entries();
       expect(all.length, route).to.equal(++count);
       const [entry] = all as [Entry];
