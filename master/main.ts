@@ -362,7 +362,7 @@ function lead(shared: Shared, record: NamespaceRecord) {
     seed: clock.now() + id,
     pauseOfAll: shared.pauseOfAll,
     frames,
-    jobs: { templates: new JobTemplates(name, shared.refusalOf) },
+    templates: new JobTemplates(name, shared.refusalOf),
   });
   const { outcomes, load } = watched;
   const of = { store, clock, namespace: name, turnstiles: lines, outcomes, load, logs };

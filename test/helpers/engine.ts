@@ -18,7 +18,7 @@ import type {
   TaskStore,
 } from '../../master/application/ports.ts';
 import { MemoryTaskStore } from '../../master/infrastructure/memory/task-store.ts';
-import { jobPorts } from './jobs/job-ports.ts';
+import { templatesIn } from './jobs/templates.ts';
 import { testPolicy } from './task.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -168,7 +168,7 @@ export function leaderOn({
     policy: { ...testPolicy, ...policy },
     owner: 'test',
     seed: 1,
-    jobs: jobPorts(namespace),
+    templates: templatesIn(namespace),
     ...rest,
   });
   const logs = new TaskLogs({ store, clock, log: silent, bytesMax: 0 });

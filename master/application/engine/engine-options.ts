@@ -2,7 +2,7 @@
 import type { Tally } from '../../domain/bounds.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import type { Policy } from '../../domain/state/policy.ts';
-import type { JobPorts } from '../jobs/read-jobs.ts';
+import type { Templates } from '../jobs/templates.ts';
 import type { Clock, ExecutorLink, Log, Notifier, Observer, TaskStore } from '../ports.ts';
 
 export interface EngineOptions {
@@ -13,7 +13,7 @@ export interface EngineOptions {
   readonly observer: Observer;
   readonly log: Log;
   readonly policy: Policy;
-  readonly jobs: JobPorts;
+  readonly templates: Templates;
   /** Names this process in the term row. */
   readonly owner: string;
   readonly seed: number;

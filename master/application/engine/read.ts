@@ -24,25 +24,32 @@ export interface Loaded {
 }
 
 export async function read(
-  { store, clock, jobs: ports }: Pick<EngineOptions, 'store' | 'clock' | 'jobs'>,
+  { store, clock, templates }: Pick<EngineOptions, 'store' | 'clock' | 'templates'>,
   state: State,
   group: LoadGroup,
   now: number,
 ): Promise<readonly Loaded[]> {
   const [first] = group;
   if (first === undefined) return [];
-  const jobs = new JobReader(store, ports, () => new Promise((resolve) => clock.soon(resolve)));
-  if (first.type === 'job') {
-    const events = await jobs.command(state, first.event, now);
-    return events.map((event) => ({ event, asked: null }));
+  switch (first.type) {
+    case 'task':
+      return readTasks(store, state, group as LoadOf<'task'>[], now);
+    case 'lane':
+      return alone(await readLanes(store, state, group as LoadOf<'lane'>[], now));
+    case 'job':
+    case 'triggers':
+    case 'settled':
+    case 'replan': {
+      const breathe = () => new Promise<void>((resolve) => clock.soon(resolve));
+      const events = await new JobReader(store, templates, breathe).read(state, first, now);
+      return events.flatMap(alone);
+    }
+    default:
+      return alone(await readPage(store, state, first, now));
   }
-  if (first.type === 'task') return readTasks(store, state, group as LoadOf<'task'>[], now);
-  const event =
-    first.type === 'lane'
-      ? await readLanes(store, state, group as LoadOf<'lane'>[], now)
-      : await readPage(store, state, first, now, jobs);
-  return [{ event, asked: null }];
 }
+
+const alone = (event: Event): Loaded[] => [{ event, asked: null }];
 
 /** All that a state is built from, as it is when nobody writes. */
 export async function readAll(
@@ -137,14 +144,11 @@ async function readLanes(
   return { type: 'lanesLoaded', pages };
 }
 
-type Paged = Exclude<Extract<LoadGroup, readonly [unknown]>[0], LoadOf<'job'>>;
-
 async function readPage(
   store: TaskStore,
   state: State,
-  load: Paged,
+  load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
   now: number,
-  jobs: JobReader,
 ): Promise<Event> {
   const { pageCount } = state.policy;
   switch (load.type) {
@@ -161,12 +165,6 @@ async function readPage(
     }
     case 'work':
       return { type: 'workLoaded', page: await readWork(store, state, now) };
-    case 'triggers':
-      return jobs.due(state, now);
-    case 'settled':
-      return jobs.settled(state, now);
-    case 'replan':
-      return jobs.replanned(state);
     case 'delayed': {
       const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };

@@ -45,7 +45,10 @@ export function surroundingsOf(
   }
   const { anchorAt, changedAt, armedAt, skips, firedCount } = trigger;
   return {
-    ...{ anchorAt, changedAt, armedAt, key: keyOf(trigger) },
+    key: keyOf(trigger),
+    anchorAt,
+    changedAt,
+    armedAt,
     calendars: named,
     blackouts: [...blackouts, ...blackoutsIn(calendars)],
     skips: new Set(skips),

@@ -25,11 +25,8 @@ import type { Templates } from './templates.ts';
 /** Triggers whose times are found in one piece: some milliseconds. */
 const PIECE_COUNT = 16;
 
-/** What jobs need of the outside. */
-export interface JobPorts {
-  readonly templates: Templates;
-}
-
+/** What the state may ask for of jobs. */
+type JobLoad = Extract<Load, { type: 'job' | 'triggers' | 'settled' | 'replan' }>;
 type JobCommand = Extract<Load, { type: 'job' }>['event'];
 
 /** What the specification of a job says beside its triggers, as far as it matters to whoever fires it. */
@@ -40,17 +37,30 @@ interface JobSpec {
 
 export class JobReader {
   readonly #store: TaskStore;
-  readonly #ports: JobPorts;
+  readonly #templates: Templates;
   readonly #breathe: () => Promise<void>;
 
   /** @param breathe lets whatever else is due run. */
-  constructor(store: TaskStore, ports: JobPorts, breathe: () => Promise<void>) {
+  constructor(store: TaskStore, templates: Templates, breathe: () => Promise<void>) {
     this.#store = store;
-    this.#ports = ports;
+    this.#templates = templates;
     this.#breathe = breathe;
   }
 
-  async due(state: State, now: number): Promise<Event> {
+  async read(state: State, load: JobLoad, now: number): Promise<readonly Event[]> {
+    switch (load.type) {
+      case 'job':
+        return this.#command(state, load.event, now);
+      case 'triggers':
+        return [await this.#due(state, now)];
+      case 'settled':
+        return [await this.#settled(state, now)];
+      case 'replan':
+        return [await this.#replanned(state)];
+    }
+  }
+
+  async #due(state: State, now: number): Promise<Event> {
     const found = await this.#store.jobs.loadDueTriggers(
       now,
       now - LATELY_MS,
@@ -100,12 +110,11 @@ export class JobReader {
     job: Job,
     { due, ...next }: DuePage & Plan,
   ): DueTrigger {
-    const { templates } = this.#ports;
     const times = due.map((time) => {
-      const taskId = templates.taskIdOf(trigger.job, trigger.name, time.nominal, 0);
+      const taskId = this.#templates.taskIdOf(trigger.job, trigger.name, time.nominal, 0);
       return { ...time, taskId, isTaken: false };
     });
-    const base = times.length === 0 ? '' : templates.taskOf(job, typesOf(state), null);
+    const base = times.length === 0 ? '' : this.#templates.taskOf(job, typesOf(state), null);
     return { trigger, spec, version: job.version, base, due: times, ...next };
   }
 
@@ -121,7 +130,7 @@ export class JobReader {
     }));
   }
 
-  async settled(state: State, now: number): Promise<Event> {
+  async #settled(state: State, now: number): Promise<Event> {
     const names = [...state.jobs.unsettled].slice(0, TURN_SETTLE_COUNT_MAX);
     const found = await this.#store.jobs.loadJobs(names, TURN_READ_BYTES_MAX);
     const triggers = await this.#store.jobs.loadTriggers(names);
@@ -179,13 +188,12 @@ export class JobReader {
   async #pendingOf(state: State, job: Job): Promise<RunTask | null> {
     const [first] = activityOf(state, job.name).pending;
     if (first === undefined) return null;
-    const { templates } = this.#ports;
-    const taskId = templates.taskIdOf(job.name, first.trigger, first.nominal, first.rerun);
+    const taskId = this.#templates.taskIdOf(job.name, first.trigger, first.nominal, first.rerun);
     const isTaken = (await this.#store.findIds([taskId])).size > 0;
-    return { base: templates.taskOf(job, typesOf(state), null), taskId, isTaken };
+    return { base: this.#templates.taskOf(job, typesOf(state), null), taskId, isTaken };
   }
 
-  async replanned(state: State): Promise<Event> {
+  async #replanned(state: State): Promise<Event> {
     const { replanAfter } = state.jobs.calendars.get('') ?? {};
     const page = await this.#store.jobs.loadCalendared(replanAfter ?? '', TURN_REPLAN_COUNT_MAX);
     const names = [...new Set(page.map(({ job }) => job))];
@@ -226,7 +234,7 @@ export class JobReader {
   }
 
   /** With the rows of its job; times that were to come by now are decided first, as it is now. */
-  async command(state: State, event: JobCommand, now: number): Promise<readonly Event[]> {
+  async #command(state: State, event: JobCommand, now: number): Promise<readonly Event[]> {
     const [job = null] = await this.#store.jobs.loadJobs([event.name], TURN_READ_BYTES_MAX);
     const triggers = job === null ? [] : await this.#store.jobs.loadTriggers([event.name]);
     if (event.type !== 'jobRun' && event.type !== 'occurrenceSkipped') {
@@ -269,10 +277,9 @@ export class JobReader {
 
   async #runOf(state: State, event: JobCommand, job: Job | null): Promise<RunTask | null> {
     if (event.type !== 'jobRun' || job === null) return null;
-    const { templates } = this.#ports;
-    const taskId = templates.taskIdOf(job.name, BY_HAND, event.key, 0);
+    const taskId = this.#templates.taskIdOf(job.name, BY_HAND, event.key, 0);
     const isTaken = (await this.#store.findIds([taskId])).size > 0;
-    return { base: templates.taskOf(job, typesOf(state), event.params), taskId, isTaken };
+    return { base: this.#templates.taskOf(job, typesOf(state), event.params), taskId, isTaken };
   }
 }
 

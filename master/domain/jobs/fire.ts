@@ -6,7 +6,7 @@ import type { TaskJob } from '../model/task-job.ts';
 import { LATE_PER_SECOND_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
-import type { PendingTime, Trigger } from '../model/job.ts';
+import { isUsedUp, type PendingTime, type Trigger } from '../model/job.ts';
 import type { Event } from '../events.ts';
 import { isTerminal } from '../model/task.ts';
 import { decideOverlap } from '../schedule/overlap.ts';
@@ -71,7 +71,7 @@ export function fire(state: State, one: DueTrigger, now: number, out: Output): v
   if (spec.timing.kind === 'delay') Object.assign(draft, { armedAt: null, ...NEVER });
   let putOffUntil: number | null = null;
   for (const time of due) {
-    if (isOver(draft, spec)) break;
+    if (isUsedUp(draft, spec.maxRuns)) break;
     if (time.state === 'run' && time.isLate) putOffUntil = lateTurn(state, now);
     if (putOffUntil !== null) break;
     decideOne(state, one, draft, time, now, out);
@@ -83,17 +83,13 @@ export function fire(state: State, one: DueTrigger, now: number, out: Output): v
   setTrigger(state, { ...draft, nextAt, nextNominal }, out);
 }
 
-function isOver({ firedCount }: Draft, { maxRuns }: DueTrigger['spec']): boolean {
-  return maxRuns !== null && firedCount >= maxRuns;
-}
-
 function nextOf(
   { spec, isMore, nextAt, nextNominal }: DueTrigger,
   draft: Draft,
   putOffUntil: number | null,
   now: number,
 ): Pick<Trigger, 'nextAt' | 'nextNominal'> {
-  if (isOver(draft, spec)) return NEVER;
+  if (isUsedUp(draft, spec.maxRuns)) return NEVER;
   if (putOffUntil !== null) return { nextAt: putOffUntil, nextNominal: null };
   if (isMore) return { nextAt: now, nextNominal: null };
   if (spec.timing.kind === 'delay') return draft;

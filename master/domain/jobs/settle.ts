@@ -6,8 +6,7 @@
 import { RECENT_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
-import { type Job, type JobEnd, RECENT_LETTERS, type Trigger } from '../model/job.ts';
-import type { TriggerSpec } from '../schedule/trigger-spec.ts';
+import { isUsedUp, type Job, type JobEnd, RECENT_LETTERS, type Trigger } from '../model/job.ts';
 import type { State } from '../state/state.ts';
 import { activityOf, putActivity } from './activity.ts';
 import { fire, putTrigger, run } from './fire.ts';
@@ -71,17 +70,13 @@ function countEnds(
     let after = counted(state, trigger, own, pauseAfter, now, out);
     const mayFire = job?.isEnabled === true && spec.isEnabled && after.paused === null;
     const { timing } = spec;
-    if (timing.kind === 'delay' && liveCount === 0 && mayFire && !isOver(after, spec)) {
+    if (timing.kind === 'delay' && liveCount === 0 && mayFire && !isUsedUp(after, spec.maxRuns)) {
       const nextAt = (ends.at(-1)?.at ?? now) + timing.delayMs;
       const isPast = spec.endAt !== null && nextAt >= spec.endAt;
       if (!isPast) after = { ...after, armedAt: nextAt, nextAt, nextNominal: nextAt };
     }
     if (after !== trigger) putTrigger(state, after, out);
   }
-}
-
-function isOver({ firedCount }: Trigger, { maxRuns }: TriggerSpec): boolean {
-  return maxRuns !== null && firedCount >= maxRuns;
 }
 
 /** Runs that were canceled say nothing of whether it works. */

@@ -91,6 +91,14 @@ export interface Trigger {
   readonly openRun: OpenRun | null;
 }
 
+/** All its runs have begun. */
+export function isUsedUp(
+  { firedCount }: Pick<Trigger, 'firedCount'>,
+  maxRuns: number | null,
+): boolean {
+  return maxRuns !== null && firedCount >= maxRuns;
+}
+
 /** `pending` waits until the overlap policy lets it run. */
 export type OccurrenceState = 'ran' | 'pending' | 'skipped' | 'merged' | 'replaced' | 'refused';
 

@@ -9,7 +9,7 @@ import { TaskLogs } from '../../../master/application/logs/task-logs.ts';
 import { Master } from '../../../master/application/master.ts';
 import { type TaskStore, TermLost } from '../../../master/application/ports.ts';
 import type { Notification } from '../../../master/domain/model/task.ts';
-import { jobPorts } from '../jobs/job-ports.ts';
+import { templatesIn } from '../jobs/templates.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { hello, newTask, testPolicy } from '../task.ts';
 import { Random } from '../../sim/random.ts';
@@ -137,7 +137,7 @@ export class RandomTasks {
       policy: { ...testPolicy, feedLevel: 'all', reportZone: 'Asia/Shanghai' },
       owner: 'test',
       seed: this.killCount + 1,
-      jobs: jobPorts(),
+      templates: templatesIn(),
     });
     const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
     const logs = new TaskLogs({ store, clock, log, bytesMax: 0 });

@@ -7,7 +7,7 @@ import type { Pause } from '../../../master/domain/model/pause.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
-import { jobPorts } from '../../helpers/jobs/job-ports.ts';
+import { templatesIn } from '../../helpers/jobs/templates.ts';
 import { type AlertPorts, type AlertWorld, SimAlerts } from './alerts.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks/turn.ts';
@@ -100,7 +100,7 @@ export class MasterProcess {
       owner: name,
       seed: options.seed,
       pauseOfAll: options.pauseOfAll,
-      jobs: jobPorts(),
+      templates: templatesIn(),
     });
     sabotage?.engine?.(this.engine);
     const { engine } = this;
