@@ -1,16 +1,10 @@
 /** `soda job set`, `apply` and `export`: jobs kept in files, and what would change with them. */
-import { type JobRequest, type JobView, type SodaClient, SodaError } from '@soda-scheduler/client';
+import type { JobRequest, JobView, SodaClient } from '@soda-scheduler/client';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
-import {
-  type Change,
-  changeInWords,
-  changesBetween,
-  readDefinitions,
-  throwIfAny,
-} from '../definition/definition.ts';
-import { ExitCode, exitCodeOf, Failure } from '../exit-code.ts';
-import type { Output } from '../output.ts';
+import { apply, type Kind, printDefinition } from '../definition/apply.ts';
+import { readDefinitions } from '../definition/definition.ts';
+import { ExitCode, Failure } from '../exit-code.ts';
 
 type NamedJob = JobRequest & { readonly name: string };
 
@@ -36,7 +30,7 @@ export function setCommand(): Command {
       if (job?.name !== name || others.length > 0) {
         throw new Failure(`${options.file}: expected one definition, of ${name}`, ExitCode.usage);
       }
-      await apply([job], options);
+      await applyJobs([job], options);
     });
 }
 
@@ -58,7 +52,7 @@ Examples:
   $ soda job export > jobs.yaml`,
     )
     .action(async (options: ApplyOptions) => {
-      await apply(await readDefinitions<NamedJob>(options.file, 'name'), options);
+      await applyJobs(await readDefinitions<NamedJob>(options.file, 'name'), options);
     });
 }
 
@@ -77,91 +71,35 @@ export function exportCommand(): Command {
       if (names.length === 0) {
         for await (const { name } of client.jobs.list({ tag })) names.push(name);
       }
-      const { stringify } = await import('../definition/yaml.ts');
       for (const name of names) {
-        const definition = { name, ...definitionOf(await client.jobs.get(name)) };
-        if (output.json) output.say(definition, '');
-        else process.stdout.write(`---\n${stringify(definition)}`);
+        const { request } = await client.jobs.get(name);
+        await printDefinition(output, { name, ...(request as object) });
       }
     });
 }
 
-async function apply(jobs: readonly NamedJob[], options: ApplyOptions): Promise<void> {
+async function applyJobs(jobs: readonly NamedJob[], options: ApplyOptions): Promise<void> {
   const { client, output } = connect(options);
-  for (const plan of await plansOf(client, jobs)) {
-    const { name, job, version } = plan;
-    if (!options.dryRun && plan.changes !== null) {
-      await client.jobs.put(name, job, { version }).catch((error: unknown) => {
-        throw named(name, error);
-      });
-    }
-    sayPlan(output, plan, options.dryRun === true);
-  }
+  const definitions = jobs.map(({ name, ...job }) => [name, job] as const);
+  await apply(jobsOf(client), definitions, output, options.dryRun === true);
 }
 
-interface Plan {
-  readonly name: string;
-  readonly job: JobRequest;
-  /** 0: there is none yet. */
-  readonly version: number;
-  /** Null: none. */
-  readonly changes: readonly Change[] | null;
-  readonly view: JobView;
-}
-
-/** Of all of them. @throws {Failure} naming all that is wrong with any. */
-async function plansOf(client: SodaClient, jobs: readonly NamedJob[]): Promise<readonly Plan[]> {
-  const plans: Plan[] = [];
-  const faults: string[] = [];
-  for (const { name, ...job } of jobs) {
-    try {
-      plans.push(await planOf(client, name, job));
-    } catch (error) {
-      if (!(error instanceof SodaError) || error.code !== 400) throw named(name, error);
-      const { errors = [{ field: '', message: error.message }] } = error.problem ?? {};
-      for (const { field, message } of errors) {
-        faults.push([name, field, message].filter((part) => part !== '').join(': '));
-      }
-    }
-  }
-  throwIfAny(faults, 'nothing is applied');
-  return plans;
-}
-
-/** What the master would make of it. Changes nothing. */
-async function planOf(client: SodaClient, name: string, job: JobRequest): Promise<Plan> {
-  const before = await knownJob(client, name);
-  const view = await client.jobs.put(name, job, { dryRun: true });
-  const changes = changesBetween(before === null ? {} : definitionOf(before), definitionOf(view));
-  const isChanged = before === null || changes.length > 0;
-  return { name, job, version: before?.version ?? 0, changes: isChanged ? changes : null, view };
-}
-
-async function knownJob(client: SodaClient, name: string): Promise<JobView | null> {
-  try {
-    return await client.jobs.get(name);
-  } catch (error) {
-    if (error instanceof SodaError && exitCodeOf(error) === ExitCode.notFound) return null;
-    throw error;
-  }
-}
-
-/** What it was made of. */
-const definitionOf = ({ request }: JobView): object => request as object;
-
-/** Of several jobs, whose failure it is. */
-function named(name: string, error: unknown): unknown {
-  if (!(error instanceof SodaError)) return error;
-  return new Failure(`${name}: ${error.message}`, exitCodeOf(error));
-}
-
-function sayPlan(output: Output, { name, version, changes, view }: Plan, isDry: boolean): void {
-  const action = changes === null ? 'unchanged' : version === 0 ? 'created' : 'changed';
-  const did = isDry && changes !== null ? `would be ${action}` : action;
-  const next = view.next.map(({ at, nominal }) => at ?? nominal);
-  output.say({ name, action, dry_run: isDry, changes: changes ?? [], next }, `${name}: ${did}`);
-  if (output.json) return;
-  for (const change of changes ?? []) output.say(null, `  ${changeInWords(change)}`);
-  if (changes !== null && next.length > 0) output.say(null, `  next: ${next.join(', ')}`);
-  for (const warning of view.warnings) output.say(null, `  warning: ${warning}`);
+function jobsOf(client: SodaClient): Kind<JobRequest, JobView> {
+  return {
+    key: 'name',
+    get: (name) => client.jobs.get(name),
+    put: (name, job, options) => client.jobs.put(name, job, options),
+    isDefined: () => true,
+    definitionOf: ({ request }) => request as object,
+    besides: ({ next, warnings }) => {
+      const times = next.map(({ at, nominal }) => at ?? nominal);
+      return {
+        fields: { next: times },
+        lines: (isChanged) => [
+          ...(isChanged && times.length > 0 ? [`next: ${times.join(', ')}`] : []),
+          ...warnings.map((warning) => `warning: ${warning}`),
+        ],
+      };
+    },
+  };
 }

@@ -5,7 +5,8 @@ import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts
 import { ExitCode, Failure } from '../exit-code.ts';
 import { type Output, pauseInWords } from '../output.ts';
 import { INSTANT, instantOf } from '../instant.ts';
-import { applyCommand, exportCommand, knownType } from './apply-command.ts';
+import { known } from '../definition/apply.ts';
+import { applyCommand, exportCommand } from './apply-command.ts';
 import { changeInWords, changesBetween, readDefinitions } from '../definition/definition.ts';
 import { assign, definitionOf, type NamedDefinition, overridesInWords } from './definition.ts';
 
@@ -105,7 +106,7 @@ Examples:
           throw new Failure('say what to set: key=value, or -f with a file', ExitCode.usage);
         }
         const { client, output } = connect(options);
-        const before = await knownType(client, type);
+        const before = await known(() => client.types.get(type));
         const defined = before === null ? {} : definitionOf(before);
         const definition =
           options.file === undefined ? defined : await fromFile(options.file, type);
