@@ -20,7 +20,7 @@ import { checkBudget } from './checks/budget.ts';
 import { CallbackChecks } from './checks/callbacks.ts';
 import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
 import { OperationChecks } from './checks/operations.ts';
-import { OccurrenceChecks } from './jobs/occurrences.ts';
+import { OccurrenceChecks } from './checks/jobs/occurrences.ts';
 import { FeedChecks } from './checks/feed.ts';
 import { UsageChecks } from './checks/observing/usage.ts';
 import { checkPlaces } from './checks/places.ts';

@@ -29,7 +29,7 @@ import {
   onStore,
   onWrites,
 } from './actors/sabotage.ts';
-import { jobMutants } from './jobs/mutants.ts';
+import { jobMutants } from './mutants/jobs/jobs.ts';
 import { simulate } from './simulation.ts';
 
 function mutantList(): Mutant[] {

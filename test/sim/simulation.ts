@@ -9,7 +9,7 @@ import { type AlertWorld, alertWorld } from './actors/alerts.ts';
 import { Clients } from './actors/client.ts';
 import { type FaultClasses, Faults, type Settings } from './faults.ts';
 import { Fleet } from './actors/fleet.ts';
-import { JobOperator } from './jobs/job-operator.ts';
+import { JobOperator } from './operators/job-operator.ts';
 import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { LogChecks } from './checks/observing/logs.ts';

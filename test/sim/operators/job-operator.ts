@@ -11,7 +11,7 @@ import type {
   Timing,
   TriggerSpec,
 } from '../../../master/domain/schedule/trigger-spec.ts';
-import { Operator, type OperatorOptions } from '../operators/operator.ts';
+import { Operator, type OperatorOptions } from './operator.ts';
 
 const INSIST_MS = 10_000;
 /** A job for each: what may run at once follows from its name. */

@@ -8,12 +8,12 @@
  *
  * J3: no run of a job begins while another runs, where its policy says so; and none that was to be skipped.
  */
-import type { Commit } from '../../../master/application/ports.ts';
-import type { RowWrite } from '../../../master/domain/changes.ts';
-import type { Job, Occurrence, Trigger } from '../../../master/domain/model/job.ts';
-import type { Task } from '../../../master/domain/model/task.ts';
-import type { TriggerSpec } from '../../../master/domain/schedule/trigger-spec.ts';
-import type { World } from '../world.ts';
+import type { Commit } from '../../../../master/application/ports.ts';
+import type { RowWrite } from '../../../../master/domain/changes.ts';
+import type { Job, Occurrence, Trigger } from '../../../../master/domain/model/job.ts';
+import type { Task } from '../../../../master/domain/model/task.ts';
+import type { TriggerSpec } from '../../../../master/domain/schedule/trigger-spec.ts';
+import type { World } from '../../world.ts';
 
 /** Seconds of an interval that are counted: of an absence of days the rest is taken on trust. */
 const COUNTED_MS_MAX = 4 * 3_600_000;

@@ -1,5 +1,5 @@
 /** Bugs of what fires jobs, for `mutants.ts`. */
-import { everyNth, type Mutant, onState, onWrites } from '../actors/sabotage.ts';
+import { everyNth, type Mutant, onState, onWrites } from '../../actors/sabotage.ts';
 
 const settings = { firesJobs: true, executorCount: 6, stormMs: 60_000 };
 
