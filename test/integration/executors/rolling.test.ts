@@ -33,9 +33,11 @@ describeSystem(
       const runs = [await system.started('one'), await system.started('two')];
       const steps: DrainStep[] = [];
       const said = (step: string, id: string) =>
-        eventually(`${id} is ${step}`, () =>
-          steps.some((other) => other.step === step && other.executorId === id),
-        );
+        eventually(`${id} is ${step}`, async () => {
+          if (steps.some((other) => other.step === step && other.executorId === id)) return true;
+          const fleet = JSON.stringify(await system.client.executors());
+          throw new Error(`so far ${JSON.stringify(steps)}, of ${fleet}`);
+        });
       const drain = system.client.drainExecutors('version=1.4', {
         maxUnavailable: 1,
         until: 'replaced',
