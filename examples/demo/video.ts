@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdir, rename, stat } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { findFfmpeg } from '../ffmpeg/binaries.ts';
-import { describeExit, runChild } from '../ffmpeg/child-process.ts';
-import type { Prober } from '../ffmpeg/probe.ts';
+import { findFfmpeg } from '../media/binaries.ts';
+import { describeExit, runChild } from '../media/child-process.ts';
+import type { Prober } from '../media/probe.ts';
 
 // Built in 2018: good enough for a clip of our own, not for files of strangers.
 const FFMPEG_PACKAGE = '@ffmpeg-installer/ffmpeg@1.1.0';

@@ -2,10 +2,10 @@
  * Turns a checked output into ffmpeg's argument list. Pure. No shell ever sees these arguments;
  * file names are absolute and carry `file:`, so that none of them can be read as an option.
  */
-import { GUARDED_INPUT } from './input-guard.ts';
+import { GUARDED_INPUT } from '../media/input-guard.ts';
 import type { OutputSpec } from './params.ts';
-import type { Picture } from './picture.ts';
-import type { Media } from './media.ts';
+import type { Picture } from '../media/picture.ts';
+import type { Media } from '../media/media.ts';
 
 const encoders = {
   h264: 'libx264',

@@ -2,8 +2,8 @@
 /** An executor for `ffmpeg.transcode` as a process: the environment in, an exit code out. */
 import { createExecutor } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
-import { findFfmpeg, missingProgram } from './binaries.ts';
-import { MediaRoot } from './media-root.ts';
+import { findFfmpeg, missingProgram } from '../media/binaries.ts';
+import { MediaRoot } from '../media/media-root.ts';
 import { transcodeHandler } from './transcode.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:18890';

@@ -7,6 +7,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Task } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
+import { TEMPORARY_MARK } from '../media/media-root.ts';
 import type { OutputSpec } from './params.ts';
 
 /** A finished output, as the result of the task and the checkpoint list it. */
@@ -87,9 +88,6 @@ export async function fingerprintOf(input: string, output: OutputSpec): Promise<
   const made = JSON.stringify([RECIPE, input, size, mtimeMs, wishes]);
   return `soda:${createHash('sha256').update(made).digest('hex').slice(0, 32)}`;
 }
-
-/** What temporary files begin with; no output may. */
-export const TEMPORARY_MARK = '.soda~';
 
 type TaskKey = Pick<Task, 'namespace' | 'id'>;
 

@@ -2,8 +2,8 @@
  * What a task of type `ffmpeg.transcode` may ask for. Every value is a bounded number or comes
  * from a list, so that nothing a client writes can reach ffmpeg as an option, a filter or a URL.
  */
-import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
+import { mediaPath, parseWith, resolution } from '../media/fields.ts';
 
 export const containers = {
   '.mp4': { muxer: 'mp4', video: ['h264', 'h265'], audio: ['aac', 'mp3'] },
@@ -15,23 +15,6 @@ export const containers = {
 
 const profiles = { h264: ['baseline', 'main', 'high'], h265: ['main'], vp9: [] } as const;
 const opusSampleRates = [8000, 12000, 16000, 24000, 48000];
-
-/** Inside the media root; see `MediaRoot` for what is checked against the file system. */
-const mediaPath = z
-  .string()
-  .min(1)
-  .max(1024)
-  .refine((path) => !/\p{Cc}/u.test(path), { error: 'expected a path without control characters' })
-  .refine((path) => !/^[a-z][a-z0-9+.-]*:/i.test(path), {
-    error: 'expected a path, not a URL or an ffmpeg protocol',
-  });
-
-const resolution = z
-  .string()
-  .regex(/^\d{2,4}x\d{2,4}$/, 'expected WIDTHxHEIGHT, such as 854x480')
-  .refine((text) => text.split('x').every((side) => Number(side) % 2 === 0 && +side >= 16), {
-    error: 'expected an even width and height of at least 16',
-  });
 
 const video = z
   .strictObject({
@@ -111,12 +94,7 @@ export type OutputSpec = TranscodeParams['outputs'][number];
 
 /** @throws {NonRetryableError} that names each wrong field and what was expected. */
 export function parseParams(params: unknown): TranscodeParams {
-  const parsed = transcodeParams.safeParse(params);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(
-    (issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`,
-  );
-  throw new NonRetryableError(`These parameters cannot be used: ${problems.join('; ')}`);
+  return parseWith(transcodeParams, params);
 }
 
 function includes(list: readonly string[], item: string): boolean {

@@ -12,10 +12,10 @@ import {
   type Task,
   type TaskContext,
 } from '@soda-scheduler/executor-sdk';
-import { type RunOptions, describeExit, runChild } from './child-process.ts';
+import { type RunOptions, describeExit, runChild } from '../media/child-process.ts';
 import { transcodeArguments } from './command.ts';
-import { describeFfmpegFailure, describeFsError } from './failures.ts';
-import type { MediaRoot } from './media-root.ts';
+import { describeFfmpegFailure, describeFsError } from '../media/failures.ts';
+import type { MediaRoot } from '../media/media-root.ts';
 import {
   type FinishedOutput,
   fingerprintOf,
@@ -25,12 +25,12 @@ import {
   removeLeftovers,
   temporaryFor,
 } from './outputs.ts';
-import { PIXELS_MAX } from './input-guard.ts';
+import { PIXELS_MAX } from '../media/input-guard.ts';
 import { parseParams } from './params.ts';
-import { planPicture } from './picture.ts';
-import type { Media } from './media.ts';
-import { type Prober, probe } from './probe.ts';
-import { DamageCounter, ProgressReader } from './progress.ts';
+import { planPicture } from '../media/picture.ts';
+import type { Media } from '../media/media.ts';
+import { type Prober, probe } from '../media/probe.ts';
+import { DamageCounter, ProgressReader } from '../media/progress.ts';
 import { type Wanted, expectedSeconds, findDefect } from './verify.ts';
 
 /** Of a part in a report of progress. */

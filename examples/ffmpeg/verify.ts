@@ -3,8 +3,8 @@
  * it after a full disk, for one. Pure.
  */
 import type { OutputSpec } from './params.ts';
-import type { Picture } from './picture.ts';
-import type { Media } from './media.ts';
+import type { Picture } from '../media/picture.ts';
+import type { Media } from '../media/media.ts';
 
 /** Containers and encoders round; the larger of the two counts. */
 const LENGTH_TOLERANCE_SECONDS = 0.5;

@@ -7,9 +7,9 @@ import {
   type VideoStream,
   parseBanner,
   parseProbe,
-} from '../../examples/ffmpeg/media.ts';
-import { planPicture } from '../../examples/ffmpeg/picture.ts';
-import { ProgressReader } from '../../examples/ffmpeg/progress.ts';
+} from '../../examples/media/media.ts';
+import { planPicture } from '../../examples/media/picture.ts';
+import { ProgressReader } from '../../examples/media/progress.ts';
 
 const video: VideoStream = {
   codec: 'h264',

@@ -7,8 +7,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type RunOptions, runChild } from '../../../examples/ffmpeg/child-process.ts';
-import { findFfmpeg } from '../../../examples/ffmpeg/binaries.ts';
+import { type RunOptions, runChild } from '../../../examples/media/child-process.ts';
+import { findFfmpeg } from '../../../examples/media/binaries.ts';
 
 const limits = { stallMs: 60_000, killGraceMs: 50 };
 
@@ -123,7 +123,7 @@ describe('an ffmpeg child process', () => {
   it('dies with an executor that was killed, though ffmpeg ignores broken pipes', async function () {
     const found = await findFfmpeg(process.env).catch(() => null);
     if (found === null) this.skip();
-    const url = new URL('../../../examples/dist/ffmpeg/child-process.js', import.meta.url);
+    const url = new URL('../../../examples/dist/media/child-process.js', import.meta.url);
     const args = ['-nostdin', '-loglevel', 'quiet', '-progress', 'pipe:1', '-re', '-f', 'lavfi'];
     args.push('-i', 'testsrc2=d=3600', '-f', 'mpegts', `tcp://127.0.0.1:${port}`);
     const script = `import { runChild } from ${JSON.stringify(fileURLToPath(url))};

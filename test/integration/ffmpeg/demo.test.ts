@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findFfmpeg } from '../../../examples/ffmpeg/binaries.ts';
+import { findFfmpeg } from '../../../examples/media/binaries.ts';
 
 const main = fileURLToPath(new URL('../../../examples/dist/demo/main.js', import.meta.url));
 

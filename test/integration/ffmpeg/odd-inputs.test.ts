@@ -9,10 +9,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFfmpeg } from '../../../examples/ffmpeg/binaries.ts';
-import { MediaRoot } from '../../../examples/ffmpeg/media-root.ts';
-import type { Media } from '../../../examples/ffmpeg/media.ts';
-import { type Prober, probe } from '../../../examples/ffmpeg/probe.ts';
+import { findFfmpeg } from '../../../examples/media/binaries.ts';
+import { MediaRoot } from '../../../examples/media/media-root.ts';
+import type { Media } from '../../../examples/media/media.ts';
+import { type Prober, probe } from '../../../examples/media/probe.ts';
 import { type TranscodeResult, transcodeHandler } from '../../../examples/ffmpeg/transcode.ts';
 
 const SOUND = ['-f', 'lavfi', '-i', 'sine=d=2'];

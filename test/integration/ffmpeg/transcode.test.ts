@@ -15,9 +15,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFfmpeg } from '../../../examples/ffmpeg/binaries.ts';
-import { MediaRoot } from '../../../examples/ffmpeg/media-root.ts';
-import { type Prober, probe } from '../../../examples/ffmpeg/probe.ts';
+import { findFfmpeg } from '../../../examples/media/binaries.ts';
+import { MediaRoot } from '../../../examples/media/media-root.ts';
+import { type Prober, probe } from '../../../examples/media/probe.ts';
 import {
   type TranscodeProgress,
   type TranscodeResult,

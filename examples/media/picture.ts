@@ -5,7 +5,6 @@
  * Players show a picture turned, stretched by its pixel aspect and mapped to their screen. An
  * output carries none of these instructions but colours: it is stored as it is to be shown.
  */
-import type { OutputSpec } from './params.ts';
 import type { VideoStream } from './media.ts';
 
 export interface Picture {
@@ -23,10 +22,19 @@ export interface Picture {
 const hdrTransfers = ['smpte2084', 'arib-std-b67'] as const;
 type Hdr = (typeof hdrTransfers)[number];
 
+/** What is not given stays as in the input. */
+export interface PictureWishes {
+  readonly codec: string;
+  readonly profile?: string | undefined;
+  /** `WIDTHxHEIGHT`. */
+  readonly resolution?: string | undefined;
+  readonly frame_rate?: number | undefined;
+}
+
 /** Shapes that differ by less are taken for equal: 854x480 is not quite 16:9. */
 const ASPECT_TOLERANCE = 0.01;
 
-export function planPicture(input: VideoStream, wishes: NonNullable<OutputSpec['video']>): Picture {
+export function planPicture(input: VideoStream, wishes: PictureWishes): Picture {
   const shown = shownSize(input);
   const [width, height] = wishes.resolution
     ? (wishes.resolution.split('x').map(Number) as [number, number])
@@ -87,7 +95,7 @@ function fit(shown: Size, target: Size): string[] {
 }
 
 /** H.264 of 10 bits plays hardly anywhere; H.265 and VP9 of 10 bits do. */
-function keepsDepth(input: VideoStream, wishes: NonNullable<OutputSpec['video']>): boolean {
+function keepsDepth(input: VideoStream, wishes: PictureWishes): boolean {
   if (wishes.codec === 'h264' || wishes.profile === 'main') return false;
   return /p(?:9|1[0-6])(?:le|be)?$|^p01[06]/.test(input.pixelFormat ?? '');
 }

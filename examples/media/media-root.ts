@@ -1,5 +1,5 @@
 /**
- * The one directory that a transcode may read and write. Symbolic links are followed before the
+ * The one directory that tasks may read and write. Symbolic links are followed before the
  * check, so a link that leads outside is refused. It does not defend against a local user who
  * swaps a directory for a link between the check and the use: who may do that owns the files.
  */
@@ -7,7 +7,9 @@ import { access, constants, lstat, mkdir, realpath, stat, statfs } from 'node:fs
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { describeFsError, isFsError } from './failures.ts';
-import { TEMPORARY_MARK } from './outputs.ts';
+
+/** Names of files that are being made begin with it. */
+export const TEMPORARY_MARK = '.soda~';
 
 export class MediaRoot {
   readonly #path: string;

@@ -1,0 +1,36 @@
+/**
+ * What fields of several task types may hold, and how params are refused. Every value is a bounded number or comes from a
+ * list, so that nothing a client writes can reach ffmpeg as an option, a filter or a URL.
+ */
+import { NonRetryableError } from '@soda-scheduler/executor-sdk';
+import { z } from 'zod';
+
+/** Inside the media root; see `MediaRoot` for what is checked against the file system. */
+export const mediaPath = z
+  .string()
+  .min(1)
+  .max(1024)
+  .refine((path) => !/\p{Cc}/u.test(path), { error: 'expected a path without control characters' })
+  .refine((path) => !/^[a-z][a-z0-9+.-]*:/i.test(path), {
+    error: 'expected a path, not a URL or an ffmpeg protocol',
+  });
+
+export const resolution = z
+  .string()
+  .regex(/^\d{2,4}x\d{2,4}$/, 'expected WIDTHxHEIGHT, such as 854x480')
+  .refine((text) => text.split('x').every((side) => Number(side) % 2 === 0 && +side >= 16), {
+    error: 'expected an even width and height of at least 16',
+  });
+
+/** @throws {NonRetryableError} that names each wrong field and what was expected. */
+export function parseWith<Schema extends z.ZodType>(
+  schema: Schema,
+  params: unknown,
+): z.output<Schema> {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(
+    (issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`,
+  );
+  throw new NonRetryableError(`These parameters cannot be used: ${problems.join('; ')}`);
+}
