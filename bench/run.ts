@@ -4,7 +4,8 @@
  * `--quick` runs each scenario once with a tenth of the tasks; `--lists` only says how long submits wait
  * while people list, `--bulk` how long while one command ends many tasks, and how long that takes, and `--logs` how long
  * while one executor logs without a pause. `--usage` runs a million random tasks on each store, with kills of the master, and
- * compares what was counted of them with a recount in SQL.
+ * compares what was counted of them with a recount in SQL. `--jobs` says how late runs of jobs come of which a thousand are
+ * due in one second, what 100,000 triggers cost that are not due, and how a master goes on that finds them an hour behind.
  * `--pages` fills a store with a million live and ten million ended tasks, which takes some minutes and 10 GB where
  * temporary files are (`TMPDIR`), and says how long a page takes of whatever people may ask. With `--store <url>`
  * (`sqlite:<file>`, `mysql://...`) it does so on that store alone, and leaves it filled for the next time.
@@ -15,6 +16,7 @@ import { API_BASE } from '@soda-scheduler/protocol';
 import Table from 'cli-table3';
 import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
 import { measureBulk } from './bulk.ts';
+import { measureAbsence, measureIdle, measurePunctual } from './jobs/measure.ts';
 import { measureLists } from './lists.ts';
 import { load, post } from './load.ts';
 import { measureLogs } from './logs.ts';
@@ -64,6 +66,8 @@ const LATENCY_SECONDS = quick ? 2 : 10;
 const BULK_COUNT = 100_000 * scale;
 const LISTS = { endedCount: 300_000 * scale, seconds: quick ? 4 : 20 };
 const LOGS = { linesPerSecond: 10_000, seconds: quick ? 4 : 20 };
+const TRIGGER_COUNT = 100_000 * scale;
+const IDLE_SECONDS = quick ? 4 : 10;
 const USAGE_COUNT = 1_000_000 * scale;
 const PAGES = { liveCount: 1_000_000 * scale, endedCount: 10_000_000 * scale };
 /** Of a server that is to hold them. */
@@ -270,6 +274,44 @@ async function compareUsage(): Promise<Table.Table> {
   return table;
 }
 
+async function compareJobs(): Promise<Table.Table> {
+  const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
+  const row = async (
+    name: string,
+    measure: (store: (typeof stores)[number]) => Promise<string>,
+  ) => {
+    const cells: string[] = [];
+    for (const store of stores) {
+      cells.push(await measure(store));
+      process.stderr.write('.');
+    }
+    table.push([name, ...cells]);
+  };
+  for (const count of [0, TRIGGER_COUNT]) {
+    await row(`idle, with ${count} triggers`, async ({ url }) => {
+      const idle = await measureIdle(await url(), { count, seconds: IDLE_SECONDS });
+      const memory = `${Math.round(idle.rssBytes / 1e6)} MB`;
+      return `${idle.cpuMs.toFixed(0)} ms of CPU a second, ${memory}`;
+    });
+  }
+  await row('1000 due in one second: late by', async ({ url }) => {
+    const { spreadMs, atOnceMs, cpuUs } = await measurePunctual(await url(), TRIGGER_COUNT);
+    const cpu = `${Math.round(cpuUs)} µs of CPU a run`;
+    return `${percentiles(spreadMs)}\nall at one instant: ${percentiles(atOnceMs)}\n${cpu}`;
+  });
+  await row(`an hour's absence, ${TRIGGER_COUNT} triggers of a minute`, async ({ url }) => {
+    const { looked, gapMs, probed } = await measureAbsence(await url(), TRIGGER_COUNT);
+    const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
+    const cpu = seconds(looked.cpuUs / 1_000);
+    return (
+      `${seconds(looked.ms)} s (${cpu} of CPU), ${looked.rowCount} rows\n` +
+      `submit ${percentiles(probed.submitMs)}\n/livez ${percentiles(probed.livezMs)}\n` +
+      `longest gap ${gapMs.toFixed(0)} ms`
+    );
+  });
+  return table;
+}
+
 async function comparePages(): Promise<Table.Table> {
   const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
   const measured: PagesMeasured[] = [];
@@ -302,6 +344,7 @@ async function comparePages(): Promise<Table.Table> {
 const scenarios: Record<string, () => Promise<Table.Table>> = {
   '--lists': compareLists,
   '--bulk': compareBulk,
+  '--jobs': compareJobs,
   '--logs': compareLogs,
   '--usage': compareUsage,
   '--pages': comparePages,

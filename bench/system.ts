@@ -61,9 +61,10 @@ export async function startMaster(
   databaseUrl: string | null,
   folder?: string,
   env: NodeJS.ProcessEnv = {},
+  { script = './master.ts', args = [] as readonly string[] } = {},
 ): Promise<BenchMaster> {
   folder ??= await makeFolder();
-  const child = start('./master.ts', [], {
+  const child = start(script, args, {
     SODA_PORT: '0',
     SODA_DATA_DIR: folder,
     SODA_NOTIFY_ALLOW: '127.0.0.1',

@@ -49,11 +49,8 @@ export interface OccurrenceQuery {
 export interface JobReads {
   /** When the first trigger is to be looked at after that instant; null: none is. */
   firstTriggerAt(after: number): Promise<number | null>;
-  /**
-   * Triggers that are to be looked at by now, `limit` at most: those since `lately` first, then those that have been
-   * for longer. In the order of their time.
-   */
-  loadDueTriggers(now: number, lately: number, limit: number): Promise<readonly Trigger[]>;
+  /** Triggers that are to be looked at after `from` and up to `to`, `limit` at most. In the order of their time. */
+  loadDueTriggers(from: number, to: number, limit: number): Promise<readonly Trigger[]>;
   /** Ends before the jobs come to more than `bytesMax`, about, though not before the first. */
   loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]>;
   loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]>;

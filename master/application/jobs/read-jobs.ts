@@ -1,9 +1,10 @@
 /** Reads rows of jobs that the state asks for. Whoever calls steps nothing else meanwhile. */
 import {
   DUE_COUNT_MAX,
-  LATELY_MS,
+  LATE_AT_ONCE_MAX,
   LISTENERS_MAX,
   MISFIRE_ALL_COUNT_MAX,
+  TURN_MISSED_COUNT_MAX,
   TURN_READ_BYTES_MAX,
   TURN_REPLAN_COUNT_MAX,
   TURN_SETTLE_COUNT_MAX,
@@ -12,16 +13,25 @@ import {
 import type { Load } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
 import { activityOf } from '../../domain/jobs/activity.ts';
-import type { DueTrigger, FoundJob, RunTask, SettledJob } from '../../domain/jobs/job-events.ts';
+import type {
+  DueTrigger,
+  FoundJob,
+  MissedTrigger,
+  RunTask,
+  SettledJob,
+} from '../../domain/jobs/job-events.ts';
 import { renewedTriggers } from '../../domain/jobs/set.ts';
 import { BY_HAND, type Job, type Trigger } from '../../domain/model/job.ts';
 import { type Due, dueOf, type DuePage } from '../../domain/schedule/due.ts';
+import { timesOf } from '../../domain/schedule/times.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
 import { keyOf, type Plan, planOf, surroundingsOf } from './planning.ts';
 import type { Templates } from './templates.ts';
 
+/** Before all that is due. */
+const NEVER_AT = Number.MIN_SAFE_INTEGER;
 /** Triggers whose times are found in one piece: some milliseconds. */
 const PIECE_COUNT = 16;
 
@@ -61,15 +71,32 @@ export class JobReader {
   }
 
   async #due(state: State, now: number): Promise<Event> {
-    const found = await this.#store.jobs.loadDueTriggers(
-      now,
-      now - LATELY_MS,
-      TURN_TRIGGER_COUNT_MAX,
-    );
-    const due = await this.#dueOf(state, found, now, false);
-    const isAll = found.length < TURN_TRIGGER_COUNT_MAX && due.length === found.length;
-    const nextAt = isAll ? await this.#store.jobs.firstTriggerAt(now) : now;
-    return { type: 'triggersLoaded', due, nextAt };
+    const { jobs } = this.#store;
+    const { hereSince } = state.jobs;
+    const found = await jobs.loadDueTriggers(hereSince, now, TURN_TRIGGER_COUNT_MAX);
+    // Read whatever is due now: times of theirs are among those that will be.
+    const before = await jobs.loadDueTriggers(NEVER_AT, hereSince, TURN_MISSED_COUNT_MAX);
+    const isFew = before.length <= LATE_AT_ONCE_MAX;
+    const looked = isFew ? [...found, ...before] : found;
+    const missed = isFew ? [] : await this.#missedOf(before, now);
+    const due = await this.#dueOf(state, looked, now, false);
+    const isAll =
+      found.length < TURN_TRIGGER_COUNT_MAX &&
+      before.length < TURN_MISSED_COUNT_MAX &&
+      due.length === looked.length;
+    const nextAt = isAll ? await jobs.firstTriggerAt(now) : now;
+    return { type: 'triggersLoaded', due, missed, nextAt };
+  }
+
+  /** Without their jobs and calendars: these are asked when they have their turn. */
+  async #missedOf(triggers: readonly Trigger[], now: number): Promise<readonly MissedTrigger[]> {
+    const missed: MissedTrigger[] = [];
+    for (const [at, trigger] of triggers.entries()) {
+      if (at % PIECE_COUNT === PIECE_COUNT - 1) await this.#breathe();
+      const spec = JSON.parse(trigger.spec) as TriggerSpec;
+      missed.push({ trigger, nextNominal: timesOf(spec, trigger).next(now) });
+    }
+    return missed;
   }
 
   /** May be fewer: the rest is read with the next page. */
@@ -93,7 +120,8 @@ export class JobReader {
       const page = dueOf(spec, around, trigger.decidedUntil, now, limits);
       const last = page.due.at(-1)?.to ?? trigger.decidedUntil;
       const next = planOf(spec, around, last);
-      due.push(this.#dueTrigger(state, trigger, spec, job, { ...page, ...next }));
+      const one = this.#dueTrigger(state, trigger, spec, job, { ...page, ...next });
+      due.push({ ...one, isAwaited: isEdited });
     }
     return this.#withTaken(due);
   }

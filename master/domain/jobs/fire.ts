@@ -35,7 +35,7 @@ export function askForTriggers(
 /** They were read while nothing was stepped. */
 export function triggersLoaded(
   state: State,
-  { due, nextAt }: Extract<JobHappening, { type: 'triggersLoaded' }>,
+  { due, missed = [], nextAt }: Extract<JobHappening, { type: 'triggersLoaded' }>,
   now: number,
   out: Output,
 ): void {
@@ -44,6 +44,9 @@ export function triggersLoaded(
     state.jobs.nextTriggerAt = nextAt ?? Number.POSITIVE_INFINITY;
   }
   for (const one of due) fire(state, one, now, out);
+  for (const { trigger, nextNominal } of missed) {
+    putOff(state, trigger, { nextAt: nextNominal, nextNominal }, now, out);
+  }
 }
 
 /** Written as it is to be; memory knows when the first of all is due. */
@@ -64,43 +67,83 @@ function expectTrigger({ jobs }: State, { nextAt }: Trigger): void {
   if (nextAt !== null && nextAt < jobs.nextTriggerAt) jobs.nextTriggerAt = nextAt;
 }
 
-/** Decides what of the trigger is due, in order. */
+/** Decides what of the trigger is due, in order, up to the first that has to wait for its turn. */
 export function fire(state: State, one: DueTrigger, now: number, out: Output): void {
-  const { trigger, spec, due } = one;
+  const { trigger, spec, isMore } = one;
+  // Of what comes behind those that are not decided yet nothing is known.
+  const { nextAt, nextNominal } = isMore ? NEVER : one;
+  const due = inTurn(state, one, now);
+  if (due === null) return putOff(state, trigger, { nextAt, nextNominal }, now, out);
   const draft: Draft = { ...trigger };
   if (spec.timing.kind === 'delay') Object.assign(draft, { armedAt: null, ...NEVER });
-  let putOffUntil: number | null = null;
+  let hasTurn = true;
   for (const time of due) {
     if (isUsedUp(draft, spec.maxRuns)) break;
-    if (time.state === 'run' && time.isLate) putOffUntil = lateTurn(state, now);
-    if (putOffUntil !== null) break;
+    if (isBehind(state, one, time)) {
+      if (!hasTurn && !mayRunLate(state, now)) {
+        return putOff(state, draft, { nextAt, nextNominal }, now, out);
+      }
+      hasTurn = false;
+    }
     decideOne(state, one, draft, time, now, out);
     draft.decidedUntil = time.to;
+    draft.skips = draft.skips.filter((nominal) => nominal > draft.decidedUntil);
   }
-  draft.skips = draft.skips.filter((nominal) => nominal > draft.decidedUntil);
-  const next = nextOf(one, draft, putOffUntil, now);
-  const { nextAt, nextNominal } = next;
-  setTrigger(state, { ...draft, nextAt, nextNominal }, out);
+  setTrigger(state, { ...draft, ...nextOf(one, draft, now) }, out);
+}
+
+/** It is to be run, and is late, or was due while there was no master. */
+function isBehind(
+  { jobs }: State,
+  { isAwaited = false }: DueTrigger,
+  { state, isLate, at }: DueTime,
+): boolean {
+  return state === 'run' && !isAwaited && (isLate || at < jobs.hereSince);
+}
+
+function mayRunLate({ jobs }: State, now: number): boolean {
+  return jobs.lateAllowances.take(jobs, now);
+}
+
+/**
+ * What may be decided, where the first of those that are behind has its turn; null: it has not. Then nothing is said
+ * of any: what is in time by then may stand for all of them.
+ */
+function inTurn(state: State, one: DueTrigger, now: number): readonly DueTime[] | null {
+  const { trigger, spec, due } = one;
+  const { misfire, maxRuns } = spec;
+  const hasBehind = due.some((time) => isBehind(state, one, time));
+  if (!hasBehind || isUsedUp(trigger, maxRuns) || mayRunLate(state, now)) return due;
+  const isInTime = due.some((time) => time.state === 'run' && !isBehind(state, one, time));
+  if (!isInTime || misfire === 'all') return null;
+  const said = { state: misfire === 'skip' ? 'skipped' : 'merged', reason: 'misfire' } as const;
+  return due.map((time) => (isBehind(state, one, time) ? { ...time, ...said } : time));
 }
 
 function nextOf(
   { spec, isMore, nextAt, nextNominal }: DueTrigger,
   draft: Draft,
-  putOffUntil: number | null,
   now: number,
 ): Pick<Trigger, 'nextAt' | 'nextNominal'> {
   if (isUsedUp(draft, spec.maxRuns)) return NEVER;
-  if (putOffUntil !== null) return { nextAt: putOffUntil, nextNominal: null };
   if (isMore) return { nextAt: now, nextNominal: null };
   if (spec.timing.kind === 'delay') return draft;
   return { nextAt, nextNominal };
 }
 
-/** Null: it may be run now. Else when, because so many late ones have been. */
-function lateTurn({ jobs }: State, now: number): number | null {
-  if (jobs.lateAllowances.take(jobs, now)) return null;
+/** It has its turn behind all others that are late, or comes with its next time that is not, if that is sooner. */
+function putOff(
+  state: State,
+  trigger: Trigger,
+  next: Pick<Trigger, 'nextAt' | 'nextNominal'>,
+  now: number,
+  out: Output,
+): void {
+  const { jobs } = state;
   jobs.lateAt = Math.max(jobs.lateAt, now) + 1_000 / LATE_PER_SECOND_MAX;
-  return Math.ceil(jobs.lateAt);
+  const turn = { nextAt: Math.ceil(jobs.lateAt), nextNominal: null };
+  const isSooner = next.nextAt !== null && next.nextAt > now && next.nextAt < turn.nextAt;
+  setTrigger(state, { ...trigger, ...(isSooner ? next : turn) }, out);
 }
 
 function decideOne(

@@ -25,8 +25,8 @@ export const MISFIRE_ALL_COUNT_MAX = 100;
 /** Late ones that a namespace runs at once, and in a second from then on: what is due now comes first. */
 export const LATE_AT_ONCE_MAX = 20;
 export const LATE_PER_SECOND_MAX = 200;
-/** What became due within this is due now. */
-export const LATELY_MS = 1_000;
+/** Triggers that were due while there was no master, and of which one turn says when they have theirs. */
+export const TURN_MISSED_COUNT_MAX = 1_000;
 
 /** Nominal times of a trigger that wait for a run to end; beyond it they are skipped. */
 export const PENDING_COUNT_MAX = 100;

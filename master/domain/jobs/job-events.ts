@@ -96,6 +96,14 @@ export interface DueTrigger extends Pick<Trigger, 'nextAt' | 'nextNominal'> {
   readonly due: readonly DueTime[];
   /** There are further ones that are due. */
   readonly isMore: boolean;
+  /** It is run now, however late it is, and whatever else is: somebody waits for it. */
+  readonly isAwaited?: boolean;
+}
+
+/** A trigger that has its turn by and by, and at its next time that is yet to come at the latest; null: none is. */
+export interface MissedTrigger {
+  readonly trigger: Trigger;
+  readonly nextNominal: number | null;
 }
 
 /** A job of which runs have ended, or that has nominal times that wait. */
@@ -122,6 +130,8 @@ export type JobHappening =
   | {
       readonly type: 'triggersLoaded';
       readonly due: readonly DueTrigger[];
+      /** What was to be looked at while there was no master, where that is more than can be run at once. */
+      readonly missed?: readonly MissedTrigger[];
       /** When the first of the others is to be looked at; null: none is. Absent: nobody has asked. */
       readonly nextAt?: number | null;
     }

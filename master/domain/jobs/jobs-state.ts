@@ -6,7 +6,9 @@ import type { Calendar, JobActivity } from '../model/job.ts';
 export interface JobsState {
   /** When the first trigger is to be looked at. */
   nextTriggerAt: number;
-  /** Up to when those that are late have their turns; and how many may be run at once. */
+  /** Since when this master fires: what was due before was missed. */
+  hereSince: number;
+  /** Up to when those that are late, or were missed, have their turns; and how many may be run at once. */
   lateAt: number;
   readonly lateAllowances: Allowances;
   /** Of jobs that are busy. */
@@ -20,6 +22,7 @@ export interface JobsState {
 
 export const noJobs = (): JobsState => ({
   nextTriggerAt: Number.POSITIVE_INFINITY,
+  hereSince: Number.NEGATIVE_INFINITY,
   lateAt: 0,
   lateAllowances: new Allowances(LATE_AT_ONCE_MAX, LATE_PER_SECOND_MAX),
   activities: new Map(),

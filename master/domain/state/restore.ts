@@ -129,10 +129,11 @@ export function restore(options: Beginning): { state: State; output: Output } {
 /** Only what is busy of them is in memory. */
 function recallJobs(
   state: State,
-  { whole, firstTriggerAt }: Pick<Beginning, 'whole' | 'firstTriggerAt'>,
+  { whole, firstTriggerAt, now }: Pick<Beginning, 'whole' | 'firstTriggerAt' | 'now'>,
   output: Output,
 ): void {
   const { jobs } = state;
+  jobs.hereSince = now;
   jobs.nextTriggerAt = firstTriggerAt ?? Number.POSITIVE_INFINITY;
   for (const row of whole.calendar) jobs.calendars.set(row.name, row);
   for (const row of whole.jobActivity) {

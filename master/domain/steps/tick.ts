@@ -42,8 +42,11 @@ export function ticked(
   shareOutMore(state);
   const { hiddenMs = 0, pauseOfAll } = event;
   if (pauseOfAll !== undefined) followPauseOfAll(state, pauseOfAll, now, out);
-  if (hiddenMs > 0) spareAll(state, hiddenMs, now);
-  else if (!event.isBehind) fireDue(state, now, out);
+  if (hiddenMs > 0) {
+    state.jobs.hereSince = now;
+    spareAll(state, hiddenMs, now);
+  }
+  if (hiddenMs === 0 && !event.isBehind) fireDue(state, now, out);
   state.deadlines.compact((entry) => live(state, entry) !== null);
   askForDelayed(state, out);
   sendDue(state, now, out);

@@ -32,12 +32,10 @@ export class MemoryJobs implements JobReads {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  async loadDueTriggers(now: number, lately: number, limit: number): Promise<readonly Trigger[]> {
-    const due = this.#triggers(({ nextAt }) => nextAt !== null && nextAt <= now);
-    const inTime = due.sort((a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0) || byPlace(a, b));
-    const isLately = ({ nextAt }: Trigger) => (nextAt ?? 0) > lately;
-    const first = inTime.filter(isLately);
-    return [...first, ...inTime.filter((one) => !isLately(one))].slice(0, limit);
+  async loadDueTriggers(from: number, to: number, limit: number): Promise<readonly Trigger[]> {
+    return this.#triggers(({ nextAt }) => nextAt !== null && nextAt > from && nextAt <= to)
+      .sort((a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0) || byPlace(a, b))
+      .slice(0, limit);
   }
 
   async loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]> {

@@ -40,19 +40,14 @@ export class JobRows implements JobReads {
     return (row?.['next_at'] as number | undefined) ?? null;
   }
 
-  async loadDueTriggers(now: number, lately: number, limit: number): Promise<readonly Trigger[]> {
-    const page = async (from: number, to: number, count: number): Promise<readonly Row[]> => {
-      const table = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_next');
-      return this.#engine.rows(
-        `SELECT * FROM ${table} WHERE ns = ? AND next_at IS NOT NULL AND next_at > ? AND next_at <= ?
-         ORDER BY next_at, job, name LIMIT ?`,
-        [this.#ns, from, to, count],
-      );
-    };
-    const first = await page(lately, now, limit);
-    const rest =
-      first.length < limit ? await page(Number.MIN_SAFE_INTEGER, lately, limit - first.length) : [];
-    return [...first, ...rest].map(triggerOf);
+  async loadDueTriggers(from: number, to: number, limit: number): Promise<readonly Trigger[]> {
+    const table = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_next');
+    const rows = await this.#engine.rows(
+      `SELECT * FROM ${table} WHERE ns = ? AND next_at IS NOT NULL AND next_at > ? AND next_at <= ?
+       ORDER BY next_at, job, name LIMIT ?`,
+      [this.#ns, from, to, limit],
+    );
+    return rows.map(triggerOf);
   }
 
   async loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]> {
