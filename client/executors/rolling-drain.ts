@@ -73,14 +73,14 @@ export async function drainSelected(
     await inTurns(plan.drain, order('drain'));
     return plan;
   };
-  const last = await polled(round, options, ({ steps, progress, isOver }) => {
+  const last = await polled(round, options, ({ steps, progress, isOver, isUnsure }) => {
     for (const step of steps) options.onStep?.(step);
     const now = JSON.stringify(progress);
     const isNew = now !== seen || steps.length > 0;
     seen = now;
     if (isNew) options.onProgress?.(progress);
     if (isOver) return 'over';
-    return isNew ? 'changed' : 'same';
+    return isNew || isUnsure ? 'changed' : 'same';
   });
   return last.progress;
 }

@@ -34,6 +34,8 @@ export interface RolloutPlan {
   readonly steps: readonly DrainStep[];
   readonly progress: DrainProgress;
   readonly isOver: boolean;
+  /** The next look says more, and is to come soon. */
+  readonly isUnsure: boolean;
 }
 
 interface Member {
@@ -55,6 +57,10 @@ export class Rollout {
   /** Those that were here at first and are not selected: they take nobody's place. */
   #others: ReadonlySet<string> | null = null;
   readonly #types = new Set<string>();
+  /** Since when each was connected at the last look. */
+  #seen: ReadonlyMap<string, string | null> = new Map();
+  /** Those of which this look does not say whether they are selected. */
+  #unjudged: ReadonlySet<string> = new Set();
 
   constructor(options: {
     readonly maxUnavailable: number;
@@ -66,7 +72,10 @@ export class Rollout {
     this.#reason = options.reason;
   }
 
-  /** `fleet`: all that the master knows, as it is after `selected` was read. */
+  /**
+   * `fleet`: all that the master knows, as it is after `selected` was read, and that after the `fleet` of the last look.
+   * Who came in between may be selected though it is not in there: the next look tells.
+   */
   look(
     selected: readonly ExecutorView[],
     fleet: readonly ExecutorView[],
@@ -74,6 +83,10 @@ export class Rollout {
   ): RolloutPlan {
     const chosen = byId(selected);
     const here = byId(fleet);
+    const isNews = (id: string, { connected_at: at }: ExecutorView) =>
+      at !== null && !chosen.has(id) && this.#seen.get(id) !== at;
+    this.#unjudged = new Set([...here].filter((one) => isNews(...one)).map(([id]) => id));
+    this.#seen = new Map([...here].map(([id, view]) => [id, view.connected_at]));
     this.#others ??= new Set([...here.keys()].filter((id) => !chosen.has(id)));
     for (const { types } of chosen.values()) for (const type of types) this.#types.add(type);
 
@@ -90,16 +103,20 @@ export class Rollout {
     for (const view of next) steps.push({ ...this.#join(view), step: 'draining' });
     const left = this.#count(candidates.slice(next.length), here, nowMs);
 
-    const resume = this.#awaitsOthers
-      ? [...here.values()].filter((view) => this.#hasReturned(view, chosen))
+    const returned = this.#awaitsOthers
+      ? [...here.values()].filter((view) => this.#hasReturned(view, chosen)).map(idOf)
       : [];
+    const resume = returned.filter((id) => !this.#unjudged.has(id));
     const progress = this.#progress(chosen, here, left);
+    const isAwaited = (id: string) =>
+      this.#members.has(id) || this.#left.has(id) || returned.includes(id);
     return {
-      drain: next.map(({ executor_id: id }) => id),
-      resume: resume.map(({ executor_id: id }) => id),
+      drain: next.map(idOf),
+      resume,
       steps,
       progress,
-      isOver: progress.done === progress.total,
+      isOver: progress.done === progress.total && resume.length === returned.length,
+      isUnsure: [...this.#unjudged].some(isAwaited),
     };
   }
 
@@ -132,6 +149,7 @@ export class Rollout {
       const isUnknown = view !== undefined && view.connected_at === null;
       let step: DrainStep['step'] = 'left';
       if (busy.has(executorId)) step = 'draining';
+      else if (this.#unjudged.has(executorId)) step = member.step;
       else if (chosen.has(executorId) || isUnknown) step = 'empty';
       else if (view !== undefined && this.#awaitsOthers && isServing(view)) step = 'back';
       if (step === member.step) continue;
@@ -151,6 +169,7 @@ export class Rollout {
     const isNew = (view: ExecutorView) => {
       const { executor_id: id, types } = view;
       if (this.#members.has(id) || this.#others?.has(id) || chosen.has(id)) return false;
+      if (this.#unjudged.has(id)) return false;
       return isServing(view) && types.some((type) => this.#types.has(type));
     };
     const newCount = [...here.values()].filter(isNew).length;
@@ -166,7 +185,7 @@ export class Rollout {
     for (const { executor_id: id } of waiting) this.#left.set(id, nowMs);
     for (const [id, seenMs] of this.#left) {
       const view = here.get(id);
-      const isOther = view !== undefined && view.connected_at !== null;
+      const isOther = view !== undefined && view.connected_at !== null && !this.#unjudged.has(id);
       if (seenMs !== nowMs && (isOther || nowMs - seenMs > ABSENCE_MS_MAX)) this.#left.delete(id);
     }
     return this.#left.size;
@@ -205,6 +224,8 @@ function workersOf(
     superseded || at === null || chosen.has(id);
   return new Set(fleet.filter((one) => isBusy(one) && isIts(one)).map((one) => one.executor_id));
 }
+
+const idOf = ({ executor_id: id }: ExecutorView): string => id;
 
 const isBusy = ({ task_id: taskId }: ExecutorView): boolean => taskId !== null;
 

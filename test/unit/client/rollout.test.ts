@@ -29,7 +29,7 @@ const drained = { draining: true, drain_reason: REASON };
 describe('a rolling drain', () => {
   const rollout = (maxUnavailable: number, until: 'empty' | 'replaced' = 'empty') => {
     const it = new Rollout({ maxUnavailable, until, reason: REASON });
-    return (selected: ExecutorView[], others: ExecutorView[] = [], nowMs = 0) => {
+    return (selected: readonly ExecutorView[], others: readonly ExecutorView[] = [], nowMs = 0) => {
       const { steps, ...plan } = it.look(selected, [...selected, ...others], nowMs);
       return { ...plan, steps: steps.map(({ executorId, step }) => `${executorId} ${step}`) };
     };
@@ -85,6 +85,21 @@ describe('a rolling drain', () => {
     expect(progress).to.deep.include({ total: 2, left: 0, running: ['a'] });
   });
 
+  it('takes nobody for another who came between the two answers that a look is made of', () => {
+    const look = rollout(1);
+    look([view('a', busy), view('b', busy)]);
+    // The master was started again: the list of those selected was made before they were back.
+    look([], [view('a', { ...busy, ...drained, connected: false, connected_at: null })], 1_000);
+    const later = { connected_at: 'later' };
+    const back = [view('a', { ...busy, ...drained, ...later }), view('b', { ...busy, ...later })];
+    const between = look([], back, 2_000);
+    expect([between.isOver, between.steps, between.isUnsure]).to.deep.equal([false, [], true]);
+    expect(between.progress).to.deep.include({ total: 2, running: ['a'], left: 1 });
+    expect(look(back, [], 3_000).isUnsure).to.equal(false);
+    const [, b] = back as [ExecutorView, ExecutorView];
+    expect(look([b], [], 4_000).drain).to.deep.equal(['b']);
+  });
+
   it('waits a minute for those whose turn had not come when they were lost sight of', () => {
     const look = rollout(1);
     look([view('a', busy), view('b', busy)]);
@@ -98,12 +113,27 @@ describe('a rolling drain', () => {
       expect(look([view('a'), view('b')]).drain).to.deep.equal(['a']);
       expect(look([view('a', drained), view('b')]).drain, 'it is empty only').to.deep.equal([]);
       expect(look([view('b')]).progress).to.deep.include({ done: 0, awaited: 1, left: 1 });
+      expect(look([view('b')], [view('a', drained)]).resume).to.deep.equal([]);
       const back = look([view('b')], [view('a', drained)]);
       expect([back.resume, back.drain]).to.deep.equal([['a'], []]);
       const unready = { ready: { ok: false, reason: 'no', disk_bytes: null } };
       expect(look([view('b')], [view('a', unready)]).drain).to.deep.equal([]);
       expect(look([view('b')], [view('a')]).drain).to.deep.equal(['b']);
       expect(look([], [view('a'), view('b')]).isOver).to.equal(true);
+    });
+
+    it('neither resumes nor counts who came between the two answers that a look is made of', () => {
+      const look = rollout(1, 'replaced');
+      look([view('a', busy), view('b', busy)]);
+      const later = { connected_at: 'later' };
+      const back = [view('a', { ...busy, ...drained, ...later }), view('b', { ...busy, ...later })];
+      const between = look([], back);
+      expect([between.isOver, between.resume, between.steps]).to.deep.equal([false, [], []]);
+      const next = look(back);
+      expect([next.isOver, next.resume, next.drain]).to.deep.equal([false, [], []]);
+      const other = { connected_at: 'at last' };
+      expect(look([view('b')], [view('a', { ...drained, ...other })]).resume).to.deep.equal([]);
+      expect(look([view('b')], [view('a', { ...drained, ...other })]).resume).to.deep.equal(['a']);
     });
 
     it('counts who was not here before, and nobody else', () => {
@@ -114,19 +144,25 @@ describe('a rolling drain', () => {
       expect(look([view('b')], [other, view('c', { types: ['u'] })]).drain).to.deep.equal([]);
       expect(look([view('b')], [other, view('c', { connected: false })]).drain).to.deep.equal([]);
       expect(look([view('b')], [other, view('c')]).drain).to.deep.equal(['b']);
-      expect(look([], [other, view('c')]).isOver).to.equal(false);
+      expect(look([], [other, view('c'), view('d')]).isOver).to.equal(false);
       expect(look([], [other, view('c'), view('d')]).isOver).to.equal(true);
     });
 
     it('goes on where one before it was interrupted, and leaves alone what others have drained', () => {
       const look = rollout(2, 'replaced');
       const theirs = view('x', { draining: true, drain_reason: 'broken' });
-      const { drain, resume, progress } = look(
-        [view('a', drained), view('b'), theirs],
-        [view('c', drained)],
-      );
-      expect([drain, resume]).to.deep.equal([['b'], ['c']]);
+      const fleet = [[view('a', drained), view('b'), theirs], [view('c', drained)]] as const;
+      const { drain, progress } = look(...fleet);
+      expect(drain).to.deep.equal(['b']);
       expect(progress.total).to.equal(2);
+      expect(look(...fleet).resume).to.deep.equal(['c']);
+    });
+
+    it('is not over before it has resumed whom one before it has drained', () => {
+      const look = rollout(1, 'replaced');
+      expect(look([], [view('a', drained)]).isOver).to.equal(false);
+      const { resume, isOver } = look([], [view('a', drained)]);
+      expect([resume, isOver]).to.deep.equal([['a'], true]);
     });
   });
 });
