@@ -360,7 +360,7 @@ export const PAST_ATTEMPT_COUNT_MAX = 10;
 
 /**
  * Callbacks of which the notifier knows how their newest try went: what could not be written, and is handed
- * over once more, is not sent once more. Beyond it the oldest are forgotten, and may be sent again.
+ * over once more, is not sent once more. Beyond it the older half is forgotten, and may be sent again.
  */
 export const TRIED_COUNT_MAX = 10_000;
 

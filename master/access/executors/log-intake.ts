@@ -12,6 +12,7 @@ import { type Fill, LOG_ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { NumberedLine } from '../../domain/logs/attempt-log.ts';
 import { type LogLine, lineText } from '../../domain/logs/log-line.ts';
 import type { Task } from '../../domain/model/task.ts';
+import { Newest } from '../../domain/newest.ts';
 import type { AttemptMacs, Process } from './attempt-macs.ts';
 
 /** Implemented by `application/logs/task-logs.ts`. */
@@ -51,8 +52,8 @@ interface LogIntakeOptions {
 
 export class LogIntake {
   readonly #options: LogIntakeOptions;
-  /** Numbers of tasks, by attempt: lines may come when memory has forgotten it. The newest is the last. */
-  readonly #seqs = new Map<string, number>();
+  /** Numbers of tasks, by attempt: lines may come when memory has forgotten it. */
+  readonly #seqs = new Newest<string, number>(LOG_ATTEMPT_COUNT_MAX);
 
   constructor(options: LogIntakeOptions) {
     this.#options = options;
@@ -60,10 +61,7 @@ export class LogIntake {
 
   /** It is on its way to whoever will log. */
   offered({ id, attempt, seq }: Pick<Task, 'id' | 'attempt' | 'seq'>): void {
-    this.#seqs.delete(keyOf(id, attempt));
     this.#seqs.set(keyOf(id, attempt), seq);
-    const [oldest = ''] = this.#seqs.keys();
-    if (this.#seqs.size > LOG_ATTEMPT_COUNT_MAX) this.#seqs.delete(oldest);
   }
 
   /** Whoever comes back, perhaps to another master, may have more to say of these. */

@@ -16,7 +16,7 @@ export const LOG_OPEN_COUNT_MAX = 1_000;
 /** Chunks of logs that one page looks at: some 5 ms of work. */
 export const LOG_CHUNK_COUNT_MAX = 32;
 
-/** Attempts of a namespace of which is known whose lines are theirs; of more, the oldest have to be in memory for that. */
+/** Attempts of a namespace of which is known whose lines are theirs; of more, the older half has to be in memory for that. */
 export const LOG_ATTEMPT_COUNT_MAX = 20_000;
 
 /**

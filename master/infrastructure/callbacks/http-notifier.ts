@@ -7,6 +7,7 @@ import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.t
 import { type Fill, RECEIVER_LIMITS, TRIED_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Event } from '../../domain/events.ts';
 import type { EndedTask, Notification } from '../../domain/model/task.ts';
+import { Newest } from '../../domain/newest.ts';
 import { type AddressPolicy, checkedLookup, plainHost, type Resolve } from './address-policy.ts';
 import { CallbackSigner, callbackJson, isAbout, webhookId } from './callback-message.ts';
 import { type Answer, CallbackRequests } from './callback-request.ts';
@@ -70,7 +71,9 @@ export class HttpNotifier {
    * How the newest try of each went, by webhook id. While the database refuses to write it, each is handed
    * over after every rebuild: what was delivered is not sent again, and what failed not before its time.
    */
-  readonly #tried = new Map<string, { readonly of: string; readonly tried: Tried }>();
+  readonly #tried = new Newest<string, { readonly of: string; readonly tried: Tried }>(
+    TRIED_COUNT_MAX,
+  );
   /** Of the callbacks that were put off, since this was logged last. */
   #putOffOrigins: string[] = [];
   #stopped = false;
@@ -158,18 +161,10 @@ export class HttpNotifier {
     this.#trying.delete(id);
     const isLong = typeof json === 'string' && json.length > LONG_BODY_LENGTH;
     if (tried !== null) {
-      this.#remember(turn.item, tried);
+      this.#tried.set(id, { of: turn.item.of, tried });
       this.#report(turn.item, isLong ? { ...tried, isLong } : tried);
     }
     this.#queue.settle(turn, verdict);
-  }
-
-  #remember({ id, of }: Delivery, tried: Tried): void {
-    this.#tried.delete(id);
-    this.#tried.set(id, { of, tried });
-    if (this.#tried.size <= TRIED_COUNT_MAX) return;
-    const [oldest = ''] = this.#tried.keys();
-    this.#tried.delete(oldest);
   }
 
   /** The body; or how the try ends without one. */

@@ -1,6 +1,7 @@
 /** Logs of tasks in the database: writes them by themselves, and reads them chunk by chunk. */
 import type { ChunkQuery, LogStore, LogWrite, StoredChunk } from '../../../application/ports.ts';
 import type { LogHead } from '../../../domain/logs/attempt-log.ts';
+import { Newest } from '../../../domain/newest.ts';
 import type { Database, Read } from '../database.ts';
 import { plain } from '../dialects/dialect.ts';
 import type { Row } from '../rows.ts';
@@ -13,7 +14,7 @@ const DELETED_COUNT_MAX = 10_000;
 export class LogRows implements LogStore {
   readonly #database: Database;
   /** Tasks that are gone: what still comes of their logs would never go. */
-  readonly #deleted = new Set<number>();
+  readonly #deleted = new Newest<number, true>(DELETED_COUNT_MAX);
   readonly #removal: LogRemoval;
 
   /** @param database not the engine's, where that has one of its own. */
@@ -24,7 +25,7 @@ export class LogRows implements LogStore {
 
   async writeLogs(writes: readonly LogWrite[]): Promise<void> {
     const { dialect } = this.#database;
-    const kept = writes.filter(({ taskSeq }) => !this.#deleted.has(taskSeq));
+    const kept = writes.filter(({ taskSeq }) => !this.#deleted.get(taskSeq));
     const statements = logsWritten(dialect, kept);
     if (statements.length === 0) return;
     await this.#database.aside(() =>
@@ -34,17 +35,13 @@ export class LogRows implements LogStore {
     );
     // Meanwhile: the commit that did may have found nothing yet.
     for (const { taskSeq } of kept) {
-      if (this.#deleted.has(taskSeq)) await this.#removal.ofTask(taskSeq);
+      if (this.#deleted.get(taskSeq)) await this.#removal.ofTask(taskSeq);
     }
   }
 
   /** By a commit that has taken place. */
   noteDeleted(taskSeqs: ReadonlySet<number>): void {
-    for (const taskSeq of taskSeqs) {
-      this.#deleted.add(taskSeq);
-      const [oldest = 0] = this.#deleted;
-      if (this.#deleted.size > DELETED_COUNT_MAX) this.#deleted.delete(oldest);
-    }
+    for (const taskSeq of taskSeqs) this.#deleted.set(taskSeq, true);
     // What fails now is done within the hour.
     if (taskSeqs.size > 0) this.sweep().catch(() => undefined);
   }
@@ -63,7 +60,7 @@ export class LogRows implements LogStore {
   }
 
   async readLogChunks(query: ChunkQuery): Promise<readonly StoredChunk[]> {
-    if (this.#deleted.has(query.taskSeq)) return [];
+    if (this.#deleted.get(query.taskSeq)) return [];
     const { sql, values } = conditionOf(query);
     const rows = await this.#database.aside(() =>
       this.#database.rows(
