@@ -150,12 +150,22 @@ export function isServed(kind: Kind): boolean {
 
 /** Whether an executor is idle that may run tasks of the kind. */
 export function isWanted(kind: Kind): boolean {
-  return idlePools(kind).next().done !== true;
+  const mayServe = (pool: Pool) => isIdleFor(pool, kind);
+  return kind.stands.some(({ junction }) => junction.idle.some(mayServe));
 }
 
 /** Those with an idle executor that may run tasks of the kind, in their order of service. */
 export function* idlePools(kind: Kind): Generator<Pool> {
   const lists = kind.stands.map(({ junction }) => junction.idle).filter(({ length }) => length > 0);
+  if (lists.length > 1) return yield* merged(kind, lists);
+  for (const pool of lists[0] ?? []) if (isIdleFor(pool, kind)) yield pool;
+}
+
+function isIdleFor(pool: Pool, kind: Kind): boolean {
+  return mayRun(pool, kind) && pool.idle.hasDisk(kind.diskBytes ?? 0);
+}
+
+function* merged(kind: Kind, lists: readonly (readonly Pool[])[]): Generator<Pool> {
   const places = lists.map(() => 0);
   for (;;) {
     let first: Pool | undefined;
@@ -168,7 +178,7 @@ export function* idlePools(kind: Kind): Generator<Pool> {
     }
     if (first === undefined) return;
     places[from] = (places[from] ?? 0) + 1;
-    if (mayRun(first, kind) && first.idle.hasDisk(kind.diskBytes ?? 0)) yield first;
+    if (isIdleFor(first, kind)) yield first;
   }
 }
 

@@ -220,7 +220,9 @@ export function suspend(state: State, task: Task, now: number, out: Output): voi
 
 /** Whether a waiting task may not be offered any more: it has to end. */
 export function isOverdue(state: State, task: Task, now: number): boolean {
-  return isExpired(task, now) || isStartOverdue(task, startClock(state, now, task));
+  if (isExpired(task, now)) return true;
+  // The clock of starts is never ahead.
+  return isStartOverdue(task, now) && isStartOverdue(task, startClock(state, now, task));
 }
 
 /**
