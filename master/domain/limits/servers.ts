@@ -15,13 +15,19 @@ import type { State } from '../state/state.ts';
 export interface Going {
   readonly state: State;
   readonly now: number;
+  /** Null until it is about what takes of shared limits. */
+  asked: AskedForUses | null;
+}
+
+/** What is remembered of who was asked for what takes of shared limits. */
+interface AskedForUses {
   /** Up to where idle ones of a pool may not take what a kind uses. */
   readonly turnedAway: Map<Kind, Map<Pool, number>>;
   readonly standIns: StandIns;
 }
 
-export function beginGoing(state: State, now: number): Going {
-  return { state, now, turnedAway: new Map(), standIns: new Map() };
+function askedIn(going: Going): AskedForUses {
+  return (going.asked ??= { turnedAway: new Map(), standIns: new Map() });
 }
 
 /** An idle executor and its pool. */
@@ -47,8 +53,10 @@ export function* serversOf(going: Going, kind: Kind, first?: Task): Generator<Se
 }
 
 /** The place of the first that is not turned away: none before it is asked again in this go. */
-function askedFrom({ state, now, turnedAway, standIns }: Going, kind: Kind, pool: Pool): number {
+function askedFrom(going: Going, kind: Kind, pool: Pool): number {
   if (kind.uses.length === 0) return 0;
+  const { state, now } = going;
+  const { turnedAway, standIns } = askedIn(going);
   const ofKind = turnedAway.get(kind) ?? new Map<Pool, number>();
   turnedAway.set(kind, ofKind);
   let place = Number.POSITIVE_INFINITY;
@@ -69,6 +77,8 @@ export function mayHave(going: Going, executor: Executor, task: Task): boolean {
 
 /** Whether it has what tasks of the kind need, and may take what they use. `first`: as in `maySupply`. */
 export function suits(going: Going, executor: Executor, kind: Kind, first?: Task): boolean {
-  const { state, now, standIns } = going;
-  return hasDisk(executor, kind) && maySupply(state, kind, executor, { now, standIns, first });
+  if (!hasDisk(executor, kind)) return false;
+  if (kind.uses.length === 0) return true;
+  const { state, now } = going;
+  return maySupply(state, kind, executor, { now, standIns: askedIn(going).standIns, first });
 }

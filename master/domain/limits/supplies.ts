@@ -164,7 +164,6 @@ export function isTurnedAway(state: State, kind: Kind, executor: Executor, asked
  * soon as there may be room.
  */
 export function maySupply(state: State, kind: Kind, executor: Executor, asked: Asked): boolean {
-  if (kind.uses.length === 0) return true;
   const lack = lackOf(state, kind, executor, asked);
   if (lack === null) return true;
   if (lack.older !== null) state.standingBack.add(kind.type);

@@ -5,24 +5,26 @@
 import { LOAD_COUNTED_MAX, LOAD_TYPES_MAX } from '../bounds.ts';
 import type { Observation } from '../effects.ts';
 import { stateOf } from '../model/executor.ts';
-import { type AttemptOutcome, isLoss } from '../model/task.ts';
+import { type AttemptOutcome, isLoss, isTerminal } from '../model/task.ts';
 import { PIECE_COUNT, type Pieces } from '../pieces.ts';
 import type { State } from '../state/state.ts';
 import { type Backlog, backlogOf } from '../views/backlog.ts';
 import type { RefusalReason } from '../why/asked.ts';
 import {
+  addFigure,
   addLoad,
   ALL_TYPES,
   DELAY_BOUNDS,
   DELAYS,
   type Load,
-  type LoadFigure,
   type LoadSample,
+  type LoadSum,
   OTHER_TYPES,
+  raiseFigure,
 } from './figures.ts';
 
 /** What keeps those that wait, in few words. */
-const KEPT: { readonly [R in RefusalReason]?: LoadFigure } = {
+const KEPT: { readonly [R in RefusalReason]?: LoadSum } = {
   paused: 'paused',
   limited: 'limited',
   no_executor: 'no_executor',
@@ -39,22 +41,23 @@ export class LoadCounter {
   #types = new Map<string, Load>();
 
   note(seen: Observation): void {
-    if (seen.event === 'task_accepted') this.#add(seen.task.type, { accepted: 1 });
+    if (seen.event === 'task_accepted') addFigure(this.#of(seen.task.type), 'accepted', 1);
     else if (seen.event === 'task_started') {
       const { task, waitedMs } = seen;
+      const load = this.#of(task.type);
       const delay = DELAY_BOUNDS.findIndex((bound) => waitedMs <= bound);
-      this.#add(task.type, {
-        started: 1,
-        [DELAYS.at(delay) ?? 'delay_longer']: 1,
-        delay_max_ms: waitedMs,
-        last_started_at: task.startedAt ?? 0,
-      });
+      addFigure(load, 'started', 1);
+      addFigure(load, DELAYS.at(delay) ?? 'delay_longer', 1);
+      raiseFigure(load, 'delay_max_ms', waitedMs);
+      raiseFigure(load, 'last_started_at', task.startedAt ?? 0);
     } else if (seen.event === 'attempt_ended') {
       const { task, attempt } = seen;
-      if (isFailure(attempt.outcome)) this.#add(task.type, { attempts_failed: 1 });
+      if (isFailure(attempt.outcome)) addFigure(this.#of(task.type), 'attempts_failed', 1);
     } else if (seen.event === 'task_finished') {
       const { type, state, finishedAt } = seen.task;
-      this.#add(type, { [state]: 1, last_ended_at: finishedAt ?? 0 });
+      const load = this.#of(type);
+      if (isTerminal(state)) addFigure(load, state, 1);
+      raiseFigure(load, 'last_ended_at', finishedAt ?? 0);
     }
   }
 
@@ -86,7 +89,7 @@ export class LoadCounter {
   #see({ types, kept }: Backlog): void {
     for (const { type, waitingCount, heldCount, runningCount, oldestWaitingMs } of types) {
       if (waitingCount + heldCount + runningCount === 0) continue;
-      this.#add(type, {
+      addLoad(this.#of(type), {
         waiting: waitingCount,
         held: heldCount,
         running: runningCount,
@@ -95,16 +98,17 @@ export class LoadCounter {
     }
     for (const { type, reason, count } of kept) {
       const figure = reason === null ? undefined : KEPT[reason];
-      if (figure !== undefined) this.#add(type, { [figure]: count });
+      if (figure !== undefined) addFigure(this.#of(type), figure, count);
     }
   }
 
-  #add(type: string, load: Load): void {
-    const isKept = this.#types.has(type) || this.#types.size < LOAD_COUNTED_MAX;
-    const name = isKept ? type : OTHER_TYPES;
-    const known = this.#types.get(name);
-    if (known === undefined) this.#types.set(name, { ...load });
-    else addLoad(known, load);
+  #of(type: string): Load {
+    const known = this.#types.get(type);
+    if (known !== undefined) return known;
+    if (this.#types.size >= LOAD_COUNTED_MAX && type !== OTHER_TYPES) return this.#of(OTHER_TYPES);
+    const load: Load = {};
+    this.#types.set(type, load);
+    return load;
   }
 }
 

@@ -47,7 +47,9 @@ export const LOAD_PEAKS = [
   'last_ended_at',
 ] as const;
 
-export type LoadFigure = (typeof LOAD_SUMS)[number] | (typeof LOAD_PEAKS)[number];
+export type LoadSum = (typeof LOAD_SUMS)[number];
+type LoadPeak = (typeof LOAD_PEAKS)[number];
+export type LoadFigure = LoadSum | LoadPeak;
 /** What is not named is 0. */
 export type Load = { [F in LoadFigure]?: number };
 
@@ -61,14 +63,16 @@ export interface LoadSample {
 }
 
 export function addLoad(to: Load, more: Load): void {
-  for (const name of LOAD_SUMS) {
-    const value = more[name] ?? 0;
-    if (value !== 0) to[name] = (to[name] ?? 0) + value;
-  }
-  for (const name of LOAD_PEAKS) {
-    const value = more[name] ?? 0;
-    if (value > (to[name] ?? 0)) to[name] = value;
-  }
+  for (const name of LOAD_SUMS) addFigure(to, name, more[name] ?? 0);
+  for (const name of LOAD_PEAKS) raiseFigure(to, name, more[name] ?? 0);
+}
+
+export function addFigure(to: Load, name: LoadSum, value: number): void {
+  if (value !== 0) to[name] = (to[name] ?? 0) + value;
+}
+
+export function raiseFigure(to: Load, name: LoadPeak, value: number): void {
+  if (value > (to[name] ?? 0)) to[name] = value;
 }
 
 /** Up to what delay 95 % of them have started, as far as the bounds tell: between two evenly. Null: none has. */

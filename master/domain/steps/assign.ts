@@ -30,14 +30,7 @@ import { isKeptFrom, isSticky, keptFor, passOver } from '../queue/route.ts';
 import { settlePins } from './fleet.ts';
 import { askedPools, countOffer } from './limits.ts';
 import { leaveIdle, occupationBy, occupy } from './occupation.ts';
-import {
-  beginGoing,
-  type Going,
-  mayHave,
-  type Server,
-  serversOf,
-  suits,
-} from '../limits/servers.ts';
+import { type Going, mayHave, type Server, serversOf, suits } from '../limits/servers.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
@@ -48,12 +41,11 @@ interface Round extends Going {
   /** Overdue tasks that it may still end. Where there are more, the ticks that follow end the rest. */
   endableCount: number;
   /** How far lanes were looked through for whoever is idle. In one go fewer and fewer are: what nobody may have stays so. */
-  readonly looks: Map<Lane, Look>;
+  looks: Map<Lane, Look> | null;
 }
 
 function beginRound(state: State, now: number, out: Output): Round {
-  const counts = { endableCount: FIRE_COUNT_MAX, looks: new Map() };
-  return { ...beginGoing(state, now), out, ...counts };
+  return { state, now, out, asked: null, endableCount: FIRE_COUNT_MAX, looks: null };
 }
 
 /** Past the tasks at the head of a lane that are kept for others, or that all have refused. */
@@ -75,8 +67,7 @@ export function assignRoused(state: State, now: number, out: Output): void {
   if (state.accepting) {
     const round = beginRound(state, now, out);
     settlePins(state);
-    const kinds = new Set<Kind>();
-    for (const { kind } of roused) kinds.add(kind);
+    const kinds = kindsOf(roused);
     for (const kind of kinds) announceKind(kind);
     state.isHeldBack ||= isLimited(state) && roused.size + freed.size + opened.size > 0;
     if (state.isHeldBack) {
@@ -85,7 +76,7 @@ export function assignRoused(state: State, now: number, out: Output): void {
     } else if (opened.size > 0) assignInOrder(round, askedPools(state, kinds));
     else {
       for (const executor of freed) assignTo(round, executor);
-      assignFrom(round, [...kinds].filter(isWanted));
+      assignFrom(round, kinds.filter(isWanted));
     }
     if (standingBack.size > 0) assignStandingBack(round, changeCount);
     // Also of those that are empty now: more executors than they had tasks may be idle.
@@ -94,6 +85,11 @@ export function assignRoused(state: State, now: number, out: Output): void {
   freed.clear();
   roused.clear();
   opened.clear();
+}
+
+function kindsOf(lanes: ReadonlySet<Lane>): readonly Kind[] {
+  if (lanes.size === 0) return [];
+  return [...new Set([...lanes].map(({ kind }) => kind))];
 }
 
 /** Those for which they stood back may have been offered to somebody, or have ended: then they are asked again. */
@@ -180,8 +176,9 @@ function firstAt(round: Round, junction: Junction): Task | undefined {
 function firstForAny(round: Round, kind: Kind): Task | undefined {
   if (serversOf(round, kind).next().done) return undefined;
   return kind.open.choose((lane) => {
-    const look = round.looks.get(lane) ?? begunLook();
-    round.looks.set(lane, look);
+    const looks = (round.looks ??= new Map());
+    const look = looks.get(lane) ?? begunLook();
+    looks.set(lane, look);
     return firstWhere(round, lane, look, (task) => {
       if (servedBy(round, task) !== null) return 'fits';
       return anyFor(round, task) === null ? 'refused' : 'kept';

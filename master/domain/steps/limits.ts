@@ -32,16 +32,16 @@ const REMOVE_COUNT_MAX = 1_000;
 
 /** Those with an idle executor that may have what has come, or has become free, in this step. */
 export function askedPools(
-  { pools, junctions, ...state }: State,
+  { pools, junctions, freed, opened }: State,
   kinds: Iterable<Kind>,
 ): Set<Pool> {
   const asked = new Set<Pool>();
-  for (const { poolKey } of state.freed) {
+  for (const { poolKey } of freed) {
     const pool = pools.get(poolKey);
     if (pool !== undefined) asked.add(pool);
   }
   for (const kind of kinds) for (const pool of idlePools(kind)) asked.add(pool);
-  for (const type of state.opened) for (const pool of junctions.idlePools(type)) asked.add(pool);
+  for (const type of opened) for (const pool of junctions.idlePools(type)) asked.add(pool);
   return asked;
 }
 

@@ -15,7 +15,8 @@ export function count(
   now: number,
   figures: Figures,
 ): void {
-  const key = { day: dayOf(state.policy.reportZone, now), type, ...user };
+  const { group, project, env, user: name } = user;
+  const key = { day: dayOf(state.policy.reportZone, now), type, group, project, env, user: name };
   const { counts } = deltaOf(state, out);
   const id = usageId(key);
   const known = counts.get(id);
