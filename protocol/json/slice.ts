@@ -49,52 +49,52 @@ export function withoutLong(text: string, lengthMax: number, opened?: string): s
   if (text.length <= lengthMax) return text;
   let short = '';
   let keptFrom = 0;
-  for (const { key, start, end } of membersOf(text, afterSpace(text, 0))) {
-    if (end - start <= lengthMax) continue;
+  eachMember(text, afterSpace(text, 0), (keyStart, keyEnd, start, end) => {
+    if (end - start <= lengthMax) return;
     const inner =
-      opened !== undefined && means(key, opened)
+      opened !== undefined && means(text, keyStart, keyEnd, opened)
         ? withoutLong(text.slice(start, end), lengthMax)
         : '';
     const isEnough = inner !== '' && inner.length <= lengthMax;
     short += text.slice(keptFrom, start) + (isEnough ? inner : 'null');
     keptFrom = end;
-  }
+  });
   return short + text.slice(keptFrom);
 }
 
 function memberAt(text: string, start: number, name: string): number | undefined {
   let found: number | undefined;
-  for (const member of membersOf(text, start)) {
-    if (means(member.key, name)) found = member.start;
-  }
+  eachMember(text, start, (keyStart, keyEnd, valueStart) => {
+    if (means(text, keyStart, keyEnd, name)) found = valueStart;
+  });
   return found;
 }
 
-interface Member {
-  /** As it is written. */
-  readonly key: string;
-  /** Of its value. */
-  readonly start: number;
-  readonly end: number;
-}
+/** Where a key and its value stand; each result of each executor comes through here. */
+type TellMember = (keyStart: number, keyEnd: number, start: number, end: number) => void;
 
-function* membersOf(text: string, objectStart: number): Generator<Member, void> {
+function eachMember(text: string, objectStart: number, tell: TellMember): void {
   if (text.charCodeAt(objectStart) !== BRACE_OPEN) return;
   let at = afterSpace(text, objectStart + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const keyEnd = endOfString(text, at);
     const start = afterSpace(text, afterSpace(text, keyEnd) + 1);
     const end = endOfValue(text, start);
-    yield { key: text.slice(at, keyEnd), start, end };
+    tell(at, keyEnd, start, end);
     at = afterSpace(text, end);
     if (text.charCodeAt(at) !== COMMA) break;
     at = afterSpace(text, at + 1);
   }
 }
 
-function means(key: string, name: string): boolean {
-  if (!key.includes('\\')) return key.length === name.length + 2 && key.startsWith(name, 1);
-  return JSON.parse(key) === name;
+/** Whether the key that is written there is that name. */
+function means(text: string, keyStart: number, keyEnd: number, name: string): boolean {
+  const length = keyEnd - keyStart - 2;
+  // Escapes make it longer.
+  if (length < name.length) return false;
+  if (length === name.length) return !name.includes('\\') && text.startsWith(name, keyStart + 1);
+  const key = text.slice(keyStart, keyEnd);
+  return key.includes('\\') && JSON.parse(key) === name;
 }
 
 function elementAt(text: string, start: number, place: number): number | undefined {

@@ -60,6 +60,12 @@ describe('values found in JSON text', () => {
     expect(jsonAt(`{"x":${deep} ,"y":2}`, ['y'])).to.equal('2');
     expect(jsonAt(`{"x":${deep} }`, ['x'])).to.equal(deep);
   });
+
+  it('takes a key for what it means, however that is written', () => {
+    const text = String.raw`{"a\"b":1,"a\\b":2,"\u0061":3}`;
+    const at = (name: string) => jsonAt(text, [name]);
+    expect([at('a"b'), at('a\\b'), at('a'), at('a\\"b')]).to.deep.equal(['1', '2', '3', undefined]);
+  });
 });
 
 describe('raw JSON', () => {
