@@ -19,15 +19,17 @@ const LIMIT_MS = 20 * 60_000;
  * `test/`. Those that wait for a lease stand beside those that compute.
  */
 const FIRST = [
+  'sim/',
+  'system/console/',
   'system/executor-faults',
-  'sweep/sweep',
+  'system/database',
   'system/network',
-  'sim/mutants',
-  'contract/sql-schema',
+  'sweep/sweep',
   'docs/snippets',
   'system/',
-  'contract/sql-clock',
-  'sim/',
+  'integration/pack',
+  'contract/sql-',
+  'contract/task-store-',
   'integration/cli/',
   'integration/ffmpeg/',
   'integration/sdk/',

@@ -96,6 +96,11 @@ export function useMariadb(find = sharedMariadb): Pick<Mariadb, 'url'> {
 /** What a skipped suite says. */
 export const MARIADB_MISSING = 'no mariadbd is installed and SODA_TEST_MYSQL_URL is not set';
 
+/** Whether there is one for tests. */
+export function hasMariadb(): boolean {
+  return givenServer() !== null || installed() !== null;
+}
+
 function givenServer(): URL | null {
   const url = process.env['SODA_TEST_MYSQL_URL'];
   return url === undefined || url === '' ? null : new URL(url);

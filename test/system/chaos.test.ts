@@ -5,6 +5,7 @@
 import { expect } from 'chai';
 import { randomInt } from 'node:crypto';
 import { createClient, type TaskView } from '@soda-scheduler/client';
+import { eitherStore } from '../helpers/system/either-store.ts';
 import { describeSystem, type Mark, type System, user } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
@@ -115,5 +116,5 @@ describeSystem(
       expect(ids.size, 'webhook ids').to.equal(TASK_COUNT);
     });
   },
-  { stores: ['SQLite', 'MariaDB'], harms: true },
+  { stores: [eitherStore()], harms: true },
 );

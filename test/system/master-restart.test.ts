@@ -1,6 +1,6 @@
 /** Masters that are killed, stopped and doubled: what was accepted stays, what runs goes on. */
 import { expect } from 'chai';
-import { describeOnBoth, type System } from '../helpers/system/system.ts';
+import { describeOnEither, describeSystem, type System } from '../helpers/system/system.ts';
 import { submitAllTheTime } from '../helpers/system/load.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
@@ -17,7 +17,7 @@ async function expectAllThere(system: System, accepted: readonly string[]): Prom
   expect(accepted.filter((taskId) => !stored.has(taskId))).to.deep.equal([]);
 }
 
-describeOnBoth('a master', ({ start, store }) => {
+describeOnEither('a master', ({ start }) => {
   it('that is killed finds its executors again: nothing runs twice, and results wait for it', async () => {
     const system = await start(PATIENT);
     const executors = [await system.executor({ id: 'a' }), await system.executor({ id: 'b' })];
@@ -84,40 +84,40 @@ describeOnBoth('a master', ({ start, store }) => {
     expect(await system.ended(running)).to.include({ state: 'succeeded', attempt: 1 });
     expect(system.runs(running)).to.have.length(1);
   });
+});
 
-  if (store === 'SQLite') {
-    it('that stood still for less than the lease takes nothing from anybody', async () => {
-      const system = await start(PATIENT);
-      const executors = [await system.executor({ id: 'a' }), await system.executor({ id: 'b' })];
-      const taskIds = [
-        await system.submit([[{ hold: true }]]),
-        await system.submit([[{ hold: true }]]),
-      ];
-      for (const taskId of taskIds) await system.started(taskId);
-      const [meanwhile = '', after = ''] = taskIds;
+describeSystem('a master with a file', ({ start }) => {
+  it('that stood still for less than the lease takes nothing from anybody', async () => {
+    const system = await start(PATIENT);
+    const executors = [await system.executor({ id: 'a' }), await system.executor({ id: 'b' })];
+    const taskIds = [
+      await system.submit([[{ hold: true }]]),
+      await system.submit([[{ hold: true }]]),
+    ];
+    for (const taskId of taskIds) await system.started(taskId);
+    const [meanwhile = '', after = ''] = taskIds;
 
-      system.master.signal('SIGSTOP');
-      const stoppedAt = Date.now();
-      for (const executor of executors) executor.write(meanwhile);
-      await eventually('a handler ended meanwhile', () => system.runs(meanwhile, 'end')[0]);
-      await eventually('it is noticed as a gap', () => Date.now() - stoppedAt > 3_500);
-      system.master.signal('SIGCONT');
+    system.master.signal('SIGSTOP');
+    const stoppedAt = Date.now();
+    for (const executor of executors) executor.write(meanwhile);
+    await eventually('a handler ended meanwhile', () => system.runs(meanwhile, 'end')[0]);
+    await eventually('it is noticed as a gap', () => Date.now() - stoppedAt > 3_500);
+    system.master.signal('SIGCONT');
 
-      expect(await system.ended(meanwhile)).to.include({ state: 'succeeded', attempt: 1 });
-      for (const executor of executors) executor.write(after);
-      expect(await system.ended(after)).to.include({ state: 'succeeded', attempt: 1 });
-      expect(system.runs(after)).to.have.length(1);
-    });
+    expect(await system.ended(meanwhile)).to.include({ state: 'succeeded', attempt: 1 });
+    for (const executor of executors) executor.write(after);
+    expect(await system.ended(after)).to.include({ state: 'succeeded', attempt: 1 });
+    expect(system.runs(after)).to.have.length(1);
+  });
 
-    it('is refused the file of another one, with a word on why', async () => {
-      const system = await start();
-      const second = system.spawnMaster({ SODA_PORT: '0' });
-      const { code } = await second.exited;
-      expect(code).to.equal(1);
-      expect(second.tail()).to.include('another master owns this file');
-      expect(await system.ended(await submitAndRun(system))).to.include({ state: 'succeeded' });
-    });
-  }
+  it('is refused the file of another one, with a word on why', async () => {
+    const system = await start();
+    const second = system.spawnMaster({ SODA_PORT: '0' });
+    const { code } = await second.exited;
+    expect(code).to.equal(1);
+    expect(second.tail()).to.include('another master owns this file');
+    expect(await system.ended(await submitAndRun(system))).to.include({ state: 'succeeded' });
+  });
 });
 
 async function submitAndRun(system: System): Promise<string> {

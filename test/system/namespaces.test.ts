@@ -4,7 +4,7 @@ import { apiBaseOf } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { RawExecutor } from '../helpers/raw-executor.ts';
 import { answerWith } from '../helpers/system/receiver.ts';
-import { describeOnBoth, type System } from '../helpers/system/system.ts';
+import { describeOnEither, describeSystem, type System } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
 interface Answer {
@@ -52,7 +52,7 @@ async function run(executor: RawExecutor, seq = 1): Promise<string> {
 
 const hello = { executor_id: 'same', features: ['mac'], lasting_id: true };
 
-describeOnBoth('namespaces', ({ start, store }) => {
+describeOnEither('namespaces', ({ start }) => {
   it('go on after the master was killed, each with what it had', async () => {
     const system = await start();
     const names = ['default', 'live', 'vod'];
@@ -87,10 +87,9 @@ describeOnBoth('namespaces', ({ start, store }) => {
       );
     }
   });
+});
 
-  // What is below the contract of the stores holds for each of them.
-  if (store === 'MariaDB') return;
-
+describeSystem('namespaces beside one another', ({ start }) => {
   it('have tasks and executors of their own, whatever these are called', async () => {
     const system = await start();
     const names = ['default', 'live', 'vod'];

@@ -1,9 +1,9 @@
 /** What is promised of when tasks run and in which order, with an idle or a busy fleet. */
 import { expect } from 'chai';
-import { describeOnBoth, describeOnOneMaster, outcomesOf } from '../helpers/system/system.ts';
+import { describeOnEither, describeOnOneMaster, outcomesOf } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
-describeOnBoth('a system with nothing to do', ({ start }) => {
+describeOnEither('a system with nothing to do', ({ start }) => {
   it('starts the one task of an empty store at once on an idle executor', async () => {
     const system = await start();
     await system.executor({ id: 'a' });

@@ -15,6 +15,7 @@ import {
 } from '@soda-scheduler/client';
 import { apiBaseOf, DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import { MARIADB_MISSING, type Mariadb, sharedMariadb, startMariadb } from '../mariadb.ts';
+import { eitherStore } from './either-store.ts';
 import { type Delivery, Receiver } from './receiver.ts';
 import { type Line, SystemProcess } from './process.ts';
 import { eventually } from './wait.ts';
@@ -340,9 +341,9 @@ export function describeOnOneMaster(title: string, tests: (setup: SystemTests) =
   describeSystem(title, tests, { sharesMaster: true });
 }
 
-/** As `describeSystem`, on either store. */
-export function describeOnBoth(title: string, tests: (setup: SystemTests) => void): void {
-  describeSystem(title, tests, { stores: ['SQLite', 'MariaDB'] });
+/** As `describeSystem`, on the store of this run. */
+export function describeOnEither(title: string, tests: (setup: SystemTests) => void): void {
+  describeSystem(title, tests, { stores: [eitherStore()] });
 }
 
 /** A suite for each store; where there is no MariaDB it is skipped by name, with the reason. */
