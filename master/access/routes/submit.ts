@@ -195,9 +195,10 @@ async function submitBatch(
     const message = 'not for batches: give each task an id';
     throw invalidFields([{ field: 'Idempotency-Key', message }]);
   }
-  const batch = await pieces.run(readBatch(body, read));
+  const isShort = body.length <= AT_ONCE_BYTES_MAX;
+  const batch = await pieces.run(readBatch(body, read), isShort);
   const outcomes = await submitInParts(master, batch.submissions);
-  await pieces.run(addResults(batch, outcomes));
+  await pieces.run(addResults(batch, outcomes), isShort);
   return { body: { results: batch.results } };
 }
 
