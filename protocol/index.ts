@@ -8,6 +8,7 @@ export type * from './api/audit.ts';
 export * from './asyncflow.ts';
 export type * from './api/bulk.ts';
 export type * from './api/events.ts';
+export type * from './jobs/backfill.ts';
 export type * from './jobs/calendars.ts';
 export * from './close-codes.ts';
 export * from './csv.ts';

@@ -42,6 +42,8 @@ export const JOB_LIMITS = {
   /** Days of which a calendar says something: some twenty years of holidays, and a body that has them. */
   calendarDayCountMax: 4_000,
   calendarBytesMax: 1024 * 1024,
+  /** Runs of a backfill that have not ended. */
+  backfillRunningMax: 100,
   /** Versions of a job that are kept. */
   versionCountMax: 30,
 } as const;

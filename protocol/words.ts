@@ -49,6 +49,12 @@ export const bulkActions = [
   'last',
 ] as const;
 
+/** What operations do: these, and what is begun of a job. */
+export const operationActions = [...bulkActions, 'backfill'] as const;
+
+/** Which times of a trigger a backfill runs. */
+export const backfillWhich = ['missing', 'missing_failed', 'all'] as const;
+
 /** What a type is defined by, in the order of the documentation. */
 export const typeDefinitionKeys = [
   'description',

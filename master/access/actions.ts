@@ -38,6 +38,7 @@ const actions: Readonly<Record<ChangingRoute, string | null>> = {
   'POST /job/{name}/rollback': 'job.rollback',
   'POST /job/{name}/skip': 'job.skip',
   'POST /job/{name}/unskip': 'job.unskip',
+  'POST /job/{name}/backfill': 'job.backfill',
   'PUT /calendar/{name}': 'calendar.set',
   'DELETE /calendar/{name}': 'calendar.delete',
   'PUT /blackouts': 'blackouts.set',

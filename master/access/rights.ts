@@ -103,6 +103,7 @@ const table = {
   'POST /job/{name}/rollback': operate('within'),
   'POST /job/{name}/skip': operate('within'),
   'POST /job/{name}/unskip': operate('within'),
+  'POST /job/{name}/backfill': operate('within'),
   'GET /job/{name}/versions': read('within'),
   'GET /job/{name}/next': read('within'),
   'GET /job/{name}/occurrences': read('within'),

@@ -15,6 +15,8 @@ export function scopedJobs(actor: Actor, scope: Scope, jobs: JobsHandle): JobsHa
     versions: (...of) => jobs.versions(...of),
     occurrences: (...of) => jobs.occurrences(...of),
     next: (...of) => jobs.next(...of),
+    previewBackfill: (...of) => jobs.previewBackfill(...of),
+    backfill: (...of) => jobs.backfill(...of),
     calendars: () => jobs.calendars(),
     calendar: (...of) => jobs.calendar(...of),
     changeCalendar: (...of) => jobs.changeCalendar(...of),

@@ -10,7 +10,8 @@ import type { TypeOverride } from './model/task-type.ts';
 import type { Position, QueueEnd } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
 import type { JobHappening } from './jobs/job-events.ts';
-import type { Work } from './long-work/work.ts';
+import type { BackfillPage } from './jobs/job-events.ts';
+import type { NewWork, Work } from './long-work/work.ts';
 import type { NewTask, TaskChange } from './model/new-task.ts';
 import type { AttemptError, Notification, Task } from './model/task.ts';
 
@@ -255,7 +256,7 @@ type Happening =
   | {
       readonly type: 'workRequested';
       readonly request: RequestId;
-      readonly work: Omit<Work, 'createdAt'>;
+      readonly work: NewWork;
     }
   | {
       readonly type: 'workSteered';
@@ -355,7 +356,7 @@ type Happening =
       readonly afterMs: number;
     }
   /** Null: there was none to be done any more. */
-  | { readonly type: 'workLoaded'; readonly page: WorkPage | null }
+  | { readonly type: 'workLoaded'; readonly page: WorkPage | BackfillPage | null }
   | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
   | { readonly type: 'heldLoaded'; readonly pages: readonly HeldPage[] }
   | {

@@ -4,7 +4,7 @@ import { countInQuery, text } from './fields.ts';
 import { countQuery } from './find.ts';
 import { patchRequest, taskState } from './tasks.ts';
 import { HTTP_LIMITS, OPERATION_ID_PATTERN, TASK_ID_PATTERN } from '../limits.ts';
-import { bulkActions } from '../words.ts';
+import { bulkActions, operationActions } from '../words.ts';
 
 const taskId = z
   .string()
@@ -55,7 +55,7 @@ const operationState = z.enum(['running', 'paused', 'done', 'canceled']);
 /** A row of the list. */
 export const operationSummary = z.object({
   operation_id: z.string(),
-  action: z.enum(bulkActions),
+  action: z.enum(operationActions),
   state: operationState,
   total: z.int().describe('What is expected; once it is done, what it came to.'),
   exact: z.boolean().describe('Of `total`. False: an estimate.'),
@@ -73,7 +73,7 @@ export const operationView = operationSummary.extend({
   filter: z
     .record(z.string(), z.union([z.string(), z.number()]))
     .nullable()
-    .describe('Empty: all tasks. Null: the tasks were named.'),
+    .describe('Empty: all tasks. Null: the tasks were named. Of `backfill`: what was asked for.'),
   problems: z
     .array(
       z.object({

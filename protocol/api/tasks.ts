@@ -160,6 +160,8 @@ export const taskView = z.object({
       version: z.int(),
       trigger: z.string().nullable().describe('Null: somebody has run it.'),
       nominal: z.string().describe('The time that it was run for.'),
+      rerun: z.int().describe('0; of a backfill: the how manieth run of that time again.'),
+      operation_id: z.string().nullable().describe('Of the backfill; null: of none.'),
     })
     .nullable()
     .describe('Of which job it is a run; null: of none.'),

@@ -127,6 +127,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
       loadTriggers: asked((...of) => jobs.loadTriggers(...of)),
       loadListeners: asked((...of) => jobs.loadListeners(...of)),
       loadCalendared: asked((...of) => jobs.loadCalendared(...of)),
+      loadRecords: asked((...of) => jobs.loadRecords(...of)),
       listJobs: asked((...of) => jobs.listJobs(...of)),
       showJob: asked((...of) => jobs.showJob(...of)),
       listVersions: asked((...of) => jobs.listVersions(...of)),

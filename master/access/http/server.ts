@@ -49,6 +49,7 @@ import { findRoutes } from '../routes/find/find.ts';
 import { healthRoutes } from '../routes/find/health.ts';
 import { whyRoute } from '../routes/find/why.ts';
 import { calendarRoutes } from '../routes/jobs/calendar-routes.ts';
+import { backfillRoute } from '../routes/jobs/backfill-route.ts';
 import { jobRoutes } from '../routes/jobs/job-routes.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
@@ -265,6 +266,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...typeRoutes(options.refusalOfReceiver),
       ...limitRoutes(),
       ...jobRoutes(options.refusalOfReceiver),
+      backfillRoute(),
       ...calendarRoutes(),
       sayAlertRoute(options.alerts),
       ...pauseRoutes(options.namespaces),

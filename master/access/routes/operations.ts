@@ -228,8 +228,14 @@ function viewOf(work: Work): OperationView {
   const problems = work.problems.map(({ taskId, kind, message }) => {
     return { task_id: taskId, kind, message };
   });
-  const { filter } = work.request;
-  return { ...summaryOf(work), filter: filter && filterView(filter), problems };
+  return { ...summaryOf(work), filter: chosenBy(work), problems };
+}
+
+/** Null: by their ids. */
+function chosenBy(work: Work): OperationView['filter'] {
+  if (work.kind === 'bulk') return work.request.filter && filterView(work.request.filter);
+  const { job, trigger, from, until, which, maxRunning: max_running } = work.request;
+  return { job, trigger, from: iso(from), to: iso(until), which, max_running };
 }
 
 /** As it was asked for. */

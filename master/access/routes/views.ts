@@ -280,8 +280,10 @@ function withoutDetails(error: Task['error']): Task['error'] {
 
 function jobView({ job }: Task): TaskView['job'] {
   if (job === null) return null;
-  const { name, version, trigger, nominal } = job;
-  return { name, version, trigger: trigger === '' ? null : trigger, nominal: iso(nominal) };
+  const { name, version, trigger, nominal, backfill } = job;
+  const { rerun = 0, operationId: operation_id = null } = backfill ?? {};
+  const of = { trigger: trigger === '' ? null : trigger, nominal: iso(nominal) };
+  return { name, version, ...of, rerun, operation_id };
 }
 
 function userView({ user }: Task): TaskView['user'] {

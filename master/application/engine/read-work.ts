@@ -1,29 +1,34 @@
 /** Reads the next slice of long work. Whoever calls steps nothing else meanwhile. */
 import { TURN_READ_BYTES_MAX, WORK_SLICE_COUNT_MAX } from '../../domain/bounds.ts';
 import type { FoundTask, WorkPage } from '../../domain/events.ts';
+import type { BackfillPage } from '../../domain/jobs/job-events.ts';
 import { ANY_TASK } from '../../domain/model/task-filter.ts';
 import type { State } from '../../domain/state/state.ts';
 import {
   type Bulk,
+  type BulkWork,
   idsAfter,
   isBackwards,
   isMove,
   nextIds,
   statesFor,
-  type Work,
 } from '../../domain/long-work/work.ts';
 import { nextWork } from '../../domain/long-work/works.ts';
 import { readEdges } from './read-edges.ts';
+import { readBackfill } from '../jobs/read-backfill.ts';
+import type { Templates } from '../jobs/templates.ts';
 import type { TaskSearch, TaskStore } from '../ports.ts';
 
 /** Of the work whose turn it is; null: there is none any more. */
 export async function readWork(
   store: TaskStore,
+  templates: Templates,
   state: State,
   now: number,
-): Promise<WorkPage | null> {
+): Promise<WorkPage | BackfillPage | null> {
   const work = nextWork(state);
   if (work === null) return null;
+  if (work.kind === 'backfill') return readBackfill(store, templates, state, work);
   const page =
     work.ids === null ? await readFound(store, work) : await readNamed(store, state, work);
   const { action } = work.request;
@@ -50,7 +55,7 @@ export function searchOf(
   };
 }
 
-async function readFound(store: TaskStore, work: Work): Promise<WorkPage> {
+async function readFound(store: TaskStore, work: BulkWork): Promise<WorkPage> {
   const found = await store.searchTasks(
     searchOf(work.request),
     work.cursor,
@@ -63,7 +68,7 @@ async function readFound(store: TaskStore, work: Work): Promise<WorkPage> {
 }
 
 /** What is in memory is not read; what is too much comes with the next slice. */
-async function readNamed(store: TaskStore, state: State, work: Work): Promise<WorkPage> {
+async function readNamed(store: TaskStore, state: State, work: BulkWork): Promise<WorkPage> {
   const wanted = nextIds(work);
   const absent = wanted.filter((id) => !state.tasks.has(id));
   const found =

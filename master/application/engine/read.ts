@@ -45,7 +45,7 @@ export async function read(
       return events.flatMap(alone);
     }
     default:
-      return alone(await readPage(store, state, first, now));
+      return alone(await readPage({ store, templates }, state, first, now));
   }
 }
 
@@ -145,7 +145,7 @@ async function readLanes(
 }
 
 async function readPage(
-  store: TaskStore,
+  { store, templates }: Pick<EngineOptions, 'store' | 'templates'>,
   state: State,
   load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
   now: number,
@@ -164,7 +164,7 @@ async function readPage(
       return { type: 'heldLoaded', pages };
     }
     case 'work':
-      return { type: 'workLoaded', page: await readWork(store, state, now) };
+      return { type: 'workLoaded', page: await readWork(store, templates, state, now) };
     case 'delayed': {
       const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };

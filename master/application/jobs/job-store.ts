@@ -58,6 +58,16 @@ export interface JobReads {
   loadListeners(job: string, limit: number): Promise<readonly Trigger[]>;
   /** Those that go by calendars, by job and name, behind that place (`job/name`). */
   loadCalendared(after: string, limit: number): Promise<readonly Trigger[]>;
+  /**
+   * Records of nominal times of a trigger from `from` to `to`, both in it, by nominal and rerun, `limit` at most; before
+   * them the one that has begun earlier, and may stand for these too.
+   */
+  loadRecords(
+    of: { readonly job: string; readonly trigger: string },
+    from: number,
+    to: number,
+    limit: number,
+  ): Promise<readonly Occurrence[]>;
 
   // What follows is asked for by others than the engine.
 

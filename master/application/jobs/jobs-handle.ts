@@ -9,6 +9,7 @@ import type {
   Occurrence,
   Trigger,
 } from '../../domain/model/job.ts';
+import type { Backfill } from '../../domain/long-work/work.ts';
 import type { Coming } from '../../domain/schedule/coming.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { Task } from '../../domain/model/task.ts';
@@ -35,6 +36,25 @@ export interface NextTime {
   readonly coming: Coming;
 }
 
+export interface BegunBackfill extends Omit<Backfill, 'action' | 'within'> {
+  readonly by: string | null;
+  readonly count: number;
+  readonly isExact: boolean;
+}
+
+/** What a backfill would do. */
+export interface PreviewedBackfill extends Pick<Backfill, 'until'> {
+  readonly count: number;
+  /** False: `count` is of those that may be run. */
+  readonly isExact: boolean;
+  readonly first: number | null;
+  readonly last: number | null;
+  readonly coveredCount: number;
+  readonly leftOutCount: number;
+  /** There are more times than one may go through: the last of these. Null: that was all. */
+  readonly cutAt: number | null;
+}
+
 export interface JobsHandle {
   list(query: Omit<JobQuery, 'within'>): Promise<{
     readonly jobs: readonly SeenJob[];
@@ -51,6 +71,14 @@ export interface JobsHandle {
     after: number,
     count: number,
   ): Promise<readonly NextTime[]>;
+  /** Changes nothing. @throws {Unavailable} also where too many ask. */
+  previewBackfill(
+    job: Job,
+    trigger: Trigger,
+    asked: Pick<Backfill, 'from' | 'until' | 'which'>,
+  ): Promise<PreviewedBackfill>;
+  /** One with that id is begun once. Resolves once it is durable. @throws {Unavailable} */
+  backfill(workId: string, asked: BegunBackfill): Promise<CommandOutcome>;
   /** @throws {Unavailable} */
   change(change: JobChange): Promise<CommandOutcome>;
   /** By name. @throws {Unavailable} nothing is known yet. */

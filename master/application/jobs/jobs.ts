@@ -3,6 +3,7 @@ import type { CommandOutcome } from '../../domain/effects.ts';
 import type { Command } from '../../domain/events.ts';
 import { activityOf } from '../../domain/jobs/activity.ts';
 import type { CalendarChange, JobChange } from '../../domain/jobs/job-events.ts';
+import type { Backfill } from '../../domain/long-work/work.ts';
 import {
   ALL_JOBS,
   type Calendar,
@@ -17,7 +18,15 @@ import type { State } from '../../domain/state/state.ts';
 import type { Clock, TaskStore } from '../ports.ts';
 import { inPieces } from '../turnstile.ts';
 import type { JobQuery, OccurrenceQuery } from './job-store.ts';
-import type { JobsHandle, NextTime, SeenJob, SeenJobInDetail } from './jobs-handle.ts';
+import { backfillWork, previewBackfill } from './backfill.ts';
+import type {
+  BegunBackfill,
+  JobsHandle,
+  NextTime,
+  PreviewedBackfill,
+  SeenJob,
+  SeenJobInDetail,
+} from './jobs-handle.ts';
 import { keyOf, surroundingsOf } from './planning.ts';
 
 /** Runs that are shown with a job. */
@@ -140,6 +149,21 @@ export class Jobs implements JobsHandle {
 
   change(change: JobChange): Promise<CommandOutcome> {
     return this.#asking.command({ ...change, within: this.#sight });
+  }
+
+  previewBackfill(
+    job: Job,
+    trigger: Trigger,
+    asked: Pick<Backfill, 'from' | 'until' | 'which'>,
+  ): Promise<PreviewedBackfill> {
+    const { store, clock, known, read } = this.#asking;
+    const { calendars } = known().jobs;
+    return read(() => previewBackfill({ job, trigger, calendars }, asked, store, clock));
+  }
+
+  backfill(workId: string, asked: BegunBackfill): Promise<CommandOutcome> {
+    const work = backfillWork(workId, asked, this.#sight);
+    return this.#asking.command({ type: 'workRequested', work });
   }
 
   calendars(): readonly Calendar[] {

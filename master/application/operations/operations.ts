@@ -4,7 +4,7 @@ import type { CommandOutcome } from '../../domain/effects.ts';
 import type { Command } from '../../domain/events.ts';
 import { isSeen, type Sight } from '../../domain/model/task-filter.ts';
 import type { State } from '../../domain/state/state.ts';
-import type { Work } from '../../domain/long-work/work.ts';
+import type { NewWork, Work } from '../../domain/long-work/work.ts';
 import { searchOf } from '../engine/read-work.ts';
 import type { AskedBulk, BegunBulk, BulkPreview, OperationsHandle } from './operations-handle.ts';
 import type { Clock, StoredTask, TaskStore } from '../ports.ts';
@@ -64,7 +64,7 @@ export class Operations implements OperationsHandle {
   begin(workId: string, asked: AskedBulk & BegunBulk): Promise<CommandOutcome> {
     const { action, filter, ids, change, reason, by, seqMax, endedBefore, count, isExact } = asked;
     const frozen = { seqMax, endedBefore, within: this.#sight };
-    const work: Omit<Work, 'createdAt'> = {
+    const work: NewWork = {
       id: workId,
       kind: 'bulk',
       request: { action, filter, change, reason, ...frozen },

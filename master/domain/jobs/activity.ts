@@ -1,10 +1,12 @@
 /**
  * Which runs of a job live, which nominal times wait for them, and which ends nobody has looked at yet: written by the
- * very commit in which a task of the job is accepted or ends, so that no crash loses one.
+ * very commit in which a task of the job is accepted or ends, so that no crash loses one. Runs of a backfill are none of
+ * these: it counts its own.
  */
 import { ENDS_MAX, LIVE_IDS_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { shortOf } from '../feed/tell.ts';
+import { backfilled } from '../long-work/backfilled.ts';
 import { idleActivity, isIdle, type JobActivity, type PendingTime } from '../model/job.ts';
 import { isTerminal, type Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
@@ -35,7 +37,7 @@ export function isUnsettled({ ends, pending, liveCount }: JobActivity): boolean 
 
 /** A task of a job was accepted, or runs again after its end. */
 export function runBegan(state: State, { id, job }: Task, out: Output): void {
-  if (job === null) return;
+  if (job === null || job.backfill !== null) return;
   const before = activityOf(state, job.name);
   const liveIds = [...before.liveIds, id].slice(-LIVE_IDS_MAX);
   putActivity(state, { ...before, liveCount: before.liveCount + 1, liveIds }, out);
@@ -45,9 +47,11 @@ export function runBegan(state: State, { id, job }: Task, out: Output): void {
 export function runEnded(state: State, task: Task, now: number, out: Output): void {
   const { id: taskId, job, state: how, startedAt, error } = task;
   if (job === null || !isTerminal(how)) return;
+  const { backfill, ...of } = job;
+  if (backfill !== null) return backfilled(state, task, backfill, now, out);
   const before = activityOf(state, job.name);
   const message = how === 'succeeded' || error === null ? null : shortOf(error.message);
-  const end = { ...job, taskId, state: how, startedAt, at: now, error: message };
+  const end = { ...of, taskId, state: how, startedAt, at: now, error: message };
   putActivity(
     state,
     {

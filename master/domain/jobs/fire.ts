@@ -168,7 +168,8 @@ function decideOne(
   switch (fate.kind) {
     case 'run': {
       draft.openRun = null;
-      const job = { name: trigger.job, version: one.version, trigger: trigger.name, nominal };
+      const begun = { name: trigger.job, version: one.version, trigger: trigger.name };
+      const job = { ...begun, nominal, backfill: null };
       const of = { reason, calendar, rerun: 0 };
       const refusal = run(state, { ...time, base: one.base }, job, of, now, out);
       if (refusal !== null) return rearm(one, draft, now);

@@ -38,5 +38,15 @@ export const ENDS_MAX = 1_000;
 /** How so many runs of a job have ended is shown with it. */
 export const RECENT_COUNT_MAX = 20;
 
+/** Times that a backfill goes through, and how often one can be run again. */
+export const BACKFILL_COUNT_MAX = 10_000;
+export const RERUN_MAX = 99;
+/** Entries of a schedule, and records, that are looked at in one piece of a backfill. */
+export const BACKFILL_LOOK_COUNT = 128;
+export const BACKFILL_LOOKS_MAX = 1_000;
+export const BACKFILL_RECORD_COUNT = 1_000;
+/** By so many seconds of priority its runs stand behind others. */
+export const BACKFILL_BEHIND_SECONDS = 86_400;
+
 /** Characters of templates that are kept as they were read, of each namespace: the oldest are read anew. */
 export const TEMPLATES_KEPT_LENGTH_MAX = 4 * 1024 * 1024;

@@ -119,6 +119,23 @@ export interface SettledJob {
   readonly pending: RunTask | null;
 }
 
+/** A nominal time that a backfill runs. */
+export interface BackfillTime extends Pick<Due, 'nominal' | 'calendar'>, Omit<RunTask, 'base'> {
+  /** 1 or more: no record of that time has it. */
+  readonly rerun: number;
+}
+
+/** The next slice of a backfill. */
+export interface BackfillPage extends Pick<RunTask, 'base'> {
+  readonly workId: string;
+  readonly version: number;
+  /** So many as may be begun now, at most. */
+  readonly times: readonly BackfillTime[];
+  readonly cursor: string;
+  /** Why there can be no more of it; null: it goes on. */
+  readonly gone: string | null;
+}
+
 export type JobHappening =
   | (JobChange & {
       readonly request: number;

@@ -149,8 +149,8 @@ function jobRun(
   const nominal = Math.max(now, state.jobs.lastByHandAt + 1);
   state.jobs.lastByHandAt = nominal;
   const of = { reason: null, calendar: null, rerun: 0 };
-  const begun = { name, version: job.version, trigger: BY_HAND, nominal };
-  const refusal = run(state, asked, begun, of, now, out);
+  const begun = { name, version: job.version, trigger: BY_HAND };
+  const refusal = run(state, asked, { ...begun, nominal, backfill: null }, of, now, out);
   if (refusal !== null) return { kind: 'misfit', message: refusal };
   return { kind: 'done', run: { taskId, nominal } };
 }

@@ -136,5 +136,6 @@ function runPending(
     return;
   }
   const of = { reason: 'overlap', calendar: null, rerun };
-  run(state, pending, { name, version: job.version, trigger, nominal }, of, now, out);
+  const due = { name, version: job.version, trigger, nominal, backfill: null };
+  run(state, pending, due, of, now, out);
 }

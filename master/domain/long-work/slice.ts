@@ -12,7 +12,8 @@ import type { Position } from '../queue/window.ts';
 import type { State } from '../state/state.ts';
 import { act, NO_TASK } from '../steps/command.ts';
 import { redeliver } from '../steps/notify.ts';
-import { type BulkAction, ended, type Work, type WorkCounts, withProblem } from './work.ts';
+import { type BulkAction, type BulkWork, ended, type WorkCounts, withProblem } from './work.ts';
+import { beginTimes } from './backfill.ts';
 import { askForWork, putWork } from './works.ts';
 
 const LATER: CommandOutcome = {
@@ -30,7 +31,9 @@ export function workLoaded(
 ): void {
   state.loading.delete('work');
   const work = page === null ? undefined : state.works.byId.get(page.workId);
-  if (page !== null && work !== undefined) {
+  if (page !== null && 'times' in page) {
+    if (work?.kind === 'backfill') beginTimes(state, work, page, now, out);
+  } else if (page !== null && work?.kind === 'bulk') {
     state.works.lastId = work.id;
     const { ids, cursor } = page;
     const after = { ...doSlice(state, work, page, now, out), ids, cursor };
@@ -41,11 +44,11 @@ export function workLoaded(
 
 function doSlice(
   state: State,
-  work: Work,
+  work: BulkWork,
   { tasks, edges: before = new Map() }: Pick<WorkPage, 'tasks' | 'edges'>,
   now: number,
   out: Output,
-): Work {
+): BulkWork {
   const edges = new Map(before);
   const { filter, within } = work.request;
   const counts: { -readonly [N in keyof WorkCounts]: number } = { ...work.counts };
@@ -91,7 +94,7 @@ interface Subject {
 
 function perform(
   state: State,
-  { request: { action, change, within, reason, seqMax }, by }: Work,
+  { request: { action, change, within, reason, seqMax }, by }: BulkWork,
   { task, notification, edges }: Subject,
   now: number,
   out: Output,

@@ -39,6 +39,25 @@ export interface Bulk {
   readonly reason: string | null;
 }
 
+/** Which nominal times: those that no run was begun for, also those of which none has succeeded, or all. */
+export type BackfillWhich = 'missing' | 'missing_failed' | 'all';
+
+/** Past times of a trigger that are run now. */
+export interface Backfill {
+  readonly action: 'backfill';
+  readonly job: string;
+  readonly trigger: string;
+  /** Its nominal times from then on and, that instant not in it, until then. */
+  readonly from: number;
+  readonly until: number;
+  readonly which: BackfillWhich;
+  /** Runs of it that have not ended, at most. */
+  readonly maxRunning: number;
+  /** What whoever asked may touch: asked again with each slice. */
+  readonly within: Sight;
+  readonly reason: string | null;
+}
+
 export type WorkState = 'running' | 'paused' | 'done' | 'canceled';
 
 /** Why something was not done to a task. */
@@ -61,14 +80,8 @@ export interface WorkCounts {
   readonly failed: number;
 }
 
-export interface Work {
+interface WorkRow {
   readonly id: string;
-  readonly kind: 'bulk';
-  readonly request: Bulk;
-  /** Ids that it has yet to come to; null: a search finds them. */
-  readonly ids: readonly string[] | null;
-  /** Where that goes on: the store knows what it means. Null: at the beginning. */
-  readonly cursor: string | null;
   readonly state: WorkState;
   readonly counts: WorkCounts;
   /** `total` was counted, not estimated. */
@@ -79,6 +92,39 @@ export interface Work {
   readonly by: string | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
+}
+
+export interface BulkWork extends WorkRow {
+  readonly kind: 'bulk';
+  readonly request: Bulk;
+  /** Ids that it has yet to come to; null: a search finds them. */
+  readonly ids: readonly string[] | null;
+  /** Where that goes on: the store knows what it means. Null: at the beginning. */
+  readonly cursor: string | null;
+}
+
+export interface BackfillWork extends WorkRow {
+  readonly kind: 'backfill';
+  readonly request: Backfill;
+  /** Of its runs that have not ended. */
+  readonly ids: readonly string[];
+  /** The last nominal time that it has come to, or `ALL_BEGUN`. Null: at the beginning. */
+  readonly cursor: string | null;
+}
+
+export type Work = BulkWork | BackfillWork;
+
+/** Before it is begun. */
+export type NewWork = Omit<BulkWork, 'createdAt'> | Omit<BackfillWork, 'createdAt'>;
+
+/** Where the cursor of a backfill is when it has come to all of its times. */
+export const ALL_BEGUN = 'end';
+
+/** There is something to do for it now. */
+export function isReady(work: Work): boolean {
+  if (work.state !== 'running') return false;
+  if (work.kind === 'bulk') return true;
+  return work.cursor !== ALL_BEGUN && work.ids.length < work.request.maxRunning;
 }
 
 /** All of a namespace. */
@@ -131,8 +177,9 @@ export function withProblem(
 }
 
 /** All that it was to come to are accounted for, also those that had changed before their turn. */
-export function ended(work: Work, state: 'done' | 'canceled', now: number): Work {
-  const over: Work = { ...work, state, ids: work.ids && [], endedAt: now };
+export function ended(before: Work, state: 'done' | 'canceled', now: number): Work {
+  const work = before.ids === null ? before : { ...before, ids: [] };
+  const over: Work = { ...work, state, endedAt: now };
   if (state === 'canceled') return over;
   const { total, done, asked, skipped, failed } = work.counts;
   const found = done + asked + skipped + failed;
@@ -166,13 +213,13 @@ export function isBackwards(action: BulkAction): boolean {
 }
 
 /** The ids of its next slice. */
-export function nextIds({ ids, request: { action } }: Work): readonly string[] {
+export function nextIds({ ids, request: { action } }: BulkWork): readonly string[] {
   const next = (isBackwards(action) ? ids?.toReversed() : ids) ?? [];
   return next.slice(0, WORK_SLICE_COUNT_MAX);
 }
 
 /** Those that it has yet to come to after so many of these. */
-export function idsAfter({ ids, request: { action } }: Work, count: number): readonly string[] {
+export function idsAfter({ ids, request: { action } }: BulkWork, count: number): readonly string[] {
   if (ids === null) return [];
   return isBackwards(action) ? ids.slice(0, ids.length - count) : ids.slice(count);
 }

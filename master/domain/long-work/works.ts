@@ -3,7 +3,7 @@ import { WORK_AT_ONCE_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import type { State } from '../state/state.ts';
-import { forgettable, isOver, type Work } from './work.ts';
+import { forgettable, isOver, isReady, type Work } from './work.ts';
 
 /** Asks for the next slice, where there is any. */
 export function askForWork(state: State, out: Output): void {
@@ -16,7 +16,7 @@ export function askForWork(state: State, out: Output): void {
 export function nextWork({ works }: State): Work | null {
   const atOnce: Work[] = [];
   for (const work of works.byId.values()) {
-    if (work.state === 'running') atOnce.push(work);
+    if (isReady(work)) atOnce.push(work);
     if (atOnce.length === WORK_AT_ONCE_COUNT) break;
   }
   const last = atOnce.findIndex(({ id }) => id === works.lastId);

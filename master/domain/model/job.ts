@@ -121,7 +121,7 @@ export interface Occurrence {
 }
 
 /** The end of a run that nobody has looked at yet. */
-export interface JobEnd extends TaskJob {
+export interface JobEnd extends Omit<TaskJob, 'backfill'> {
   readonly taskId: string;
   readonly state: TerminalState;
   readonly startedAt: number | null;

@@ -7,4 +7,12 @@ export interface TaskJob {
   /** Empty: somebody has asked for it. */
   readonly trigger: string;
   readonly nominal: number;
+  /** That time was run again, by a backfill; null: it is the run of its trigger. */
+  readonly backfill: Backfilled | null;
+}
+
+export interface Backfilled {
+  /** From 1 on, of that time. */
+  readonly rerun: number;
+  readonly operationId: string;
 }

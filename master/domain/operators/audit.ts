@@ -137,8 +137,14 @@ function workSubject(
     const state = () => works.byId.get(event.workId)?.state;
     return { table: 'work', target: event.workId, now: () => ({ state: state() }) };
   }
-  const { id: target, ids, counts, request } = event.work;
-  const { action, change, filter, reason } = request;
+  const { id: target, ids, counts } = event.work;
+  const { reason } = event.work.request;
+  if (event.work.kind === 'backfill') {
+    const { reason: _, within, action, ...chosen } = event.work.request;
+    const now = () => (works.byId.has(target) ? { action } : null);
+    return { table: 'work', target, filter: chosen, count: counts.total, reason, now };
+  }
+  const { action, change, filter } = event.work.request;
   const chosen = filter === null ? { ids } : filterFields(filter);
   const now = () => (works.byId.has(target) ? { action, change } : null);
   return { table: 'work', target, filter: chosen, count: counts.total, reason, now };

@@ -18,6 +18,9 @@ const LOOKED_DAY_COUNT_MAX = 1_500;
 /** Days that one entry stands for, and by which a time is moved, at most. */
 const RUN_DAY_COUNT_MAX = 400;
 
+/** Why a time is skipped that somebody has named. */
+export const BY_PEOPLE = 'skipped by hand';
+
 /** What decides beside the trigger itself. */
 export interface Surroundings extends Beginning {
   /** Of the trigger among all: its jitter comes from it. */
@@ -58,24 +61,25 @@ export interface ComingPage {
 
 /**
  * What comes of the nominal times after that instant, of which all before are decided: `countMax` entries, or fewer
- * where those stand for years. Takes some milliseconds at most.
+ * where those stand for years; none after `until`. Takes some milliseconds at most.
  */
 export function comingOf(
   spec: TriggerSpec,
   around: Surroundings,
   after: number,
   countMax: number,
+  until = Number.POSITIVE_INFINITY,
 ): ComingPage {
   const fates = new Fates(spec, around);
   const coming: Coming[] = [];
   let runsLeft = around.runsLeft ?? Number.POSITIVE_INFINITY;
   let lastAt = Number.NEGATIVE_INFINITY;
-  let until = after;
+  let reached = after;
   for (;;) {
-    const nominal = runsLeft > 0 ? fates.times.next(until) : null;
-    if (nominal === null) return { coming, until: null };
-    if (coming.length >= countMax || fates.isTired) return { coming, until };
-    let one = fates.of(nominal);
+    const nominal = runsLeft > 0 ? fates.times.next(reached) : null;
+    if (nominal === null || nominal > until) return { coming, until: null };
+    if (coming.length >= countMax || fates.isTired) return { coming, until: reached };
+    let one = fates.of(nominal, until);
     if (one.at !== null) {
       // Jitter does not let one overtake another.
       lastAt = Math.max(lastAt, one.at);
@@ -83,7 +87,7 @@ export function comingOf(
       runsLeft -= 1;
     }
     coming.push(one);
-    until = one.to;
+    reached = one.to;
     // These come again when their run has ended.
     if (one.at !== null && spec.timing.kind === 'delay') return { coming, until: null };
   }
@@ -126,7 +130,7 @@ export class Fates {
     const { skips } = this.#around;
     const one = { nominal, to: nominal, count: 1 };
     if (skips.has(nominal)) {
-      return { ...one, at: null, outcome: 'skipped', reason: 'skipped by hand', calendar: null };
+      return { ...one, at: null, outcome: 'skipped', reason: BY_PEOPLE, calendar: null };
     }
     const day = this.#dayOf(nominal);
     const excluded = this.#excluded(day);

@@ -69,6 +69,20 @@ export class MemoryJobs implements JobReads {
       .slice(0, limit);
   }
 
+  async loadRecords(
+    { job, trigger }: { readonly job: string; readonly trigger: string },
+    from: number,
+    to: number,
+    limit: number,
+  ): Promise<readonly Occurrence[]> {
+    const own = [...this.#rows.of('occurrence').values()]
+      .filter((one) => one.job === job && one.trigger === trigger)
+      .sort((a, b) => a.nominal - b.nominal || a.rerun - b.rerun);
+    const before = own.findLast(({ nominal, rerun }) => nominal < from && rerun === 0);
+    const within = own.filter(({ nominal }) => nominal >= from && nominal <= to);
+    return [...(before === undefined ? [] : [before]), ...within.slice(0, limit)];
+  }
+
   async listJobs(query: JobQuery): Promise<JobPage> {
     const { after, limit } = query;
     const found = [...this.#rows.of('job').values()]

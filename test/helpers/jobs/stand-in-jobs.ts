@@ -11,6 +11,11 @@ export function standInJobs(
     versions: async () => null,
     occurrences: async () => null,
     next: async () => [],
+    previewBackfill: async (_job, _trigger, { until }) => ({
+      ...{ until, count: 0, isExact: true, first: null, last: null },
+      ...{ coveredCount: 0, leftOutCount: 0, cutAt: null },
+    }),
+    backfill: (workId) => command('workRequested', workId),
     change: async (change) => {
       const outcome = await command(change.type, JSON.stringify(change));
       const run = { taskId: 'job.manual.1', nominal: 0 };

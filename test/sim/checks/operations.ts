@@ -14,6 +14,7 @@ import type { Commit } from '../../../master/application/ports.ts';
 import type { RowWrite } from '../../../master/domain/changes.ts';
 import {
   type BulkAction,
+  type BulkWork,
   isOver,
   statesFor,
   type Work,
@@ -33,7 +34,7 @@ export interface RowsBefore {
 }
 
 /** What was counted, and frozen. */
-export type Preview = Pick<Work['request'], 'action' | 'filter' | 'seqMax' | 'endedBefore'> & {
+export type Preview = Pick<BulkWork['request'], 'action' | 'filter' | 'seqMax' | 'endedBefore'> & {
   readonly ids: readonly string[] | null;
 };
 
@@ -77,13 +78,14 @@ export class OperationChecks {
       const row = this.rows.get(write.key);
       if (write.op === 'remove') this.rows.delete(write.key);
       if (write.op !== 'put') continue;
-      if (row !== undefined && isSlice(row, write.row))
-        this.#sliced(row, write.row, writes, before);
-      this.rows.set(write.key, write.row);
+      const { row: now } = write;
+      if (row?.kind === 'bulk' && now.kind === 'bulk' && isSlice(row, now))
+        this.#sliced(row, now, writes, before);
+      this.rows.set(write.key, now);
     }
   }
 
-  #sliced(from: Work, to: Work, writes: readonly RowWrite[], before: RowsBefore): void {
+  #sliced(from: BulkWork, to: BulkWork, writes: readonly RowWrite[], before: RowsBefore): void {
     const { id, request } = to;
     const { action } = request;
     const treated = treatedBy(from, writes, before);
@@ -105,7 +107,7 @@ export class OperationChecks {
     if (to.state === 'done') this.#checkEnd(to, begun, before);
   }
 
-  #touched(work: Work, begun: Begun, task: Task, before: RowsBefore): void {
+  #touched(work: BulkWork, begun: Begun, task: Task, before: RowsBefore): void {
     if (begun.touched.has(task.seq)) this.#violate('I33', work, `comes to ${task.id} again`);
     begun.touched.add(task.seq);
     if (work.request.action === 'resume') this.#suspended.resumeAsked(task.id);
@@ -113,7 +115,7 @@ export class OperationChecks {
       this.#violate('I34', work, `comes to ${task.id}, which is ${task.state}`);
   }
 
-  #checkEnd(work: Work, { found, touched, filter }: Begun, before: RowsBefore): void {
+  #checkEnd(work: BulkWork, { found, touched, filter }: Begun, before: RowsBefore): void {
     const { total, done, asked, skipped, failed } = work.counts;
     if (done + asked + skipped + failed !== total || !work.isExact) {
       this.#violate('I35', work, `ends as ${JSON.stringify(work.counts)}`);
@@ -144,9 +146,9 @@ function* all({ live, history }: RowsBefore): Generator<Task> {
 }
 
 /** Other than what was asked of the whole. */
-function isSlice(from: Work, to: Work): boolean {
+function isSlice(from: BulkWork, to: BulkWork): boolean {
   if (to.state === 'canceled') return false;
-  const ofSlices = ({ counts, ids, cursor, state }: Work) =>
+  const ofSlices = ({ counts, ids, cursor, state }: BulkWork) =>
     JSON.stringify([counts, ids?.length, cursor, state === 'done']);
   return ofSlices(from) !== ofSlices(to);
 }
@@ -177,7 +179,7 @@ const cancelingCount = ({ live }: RowsBefore): number =>
 
 /** To whom such a command was given by these writes, as they were before. */
 function treatedBy(
-  { id, request }: Work,
+  { id, request }: BulkWork,
   writes: readonly RowWrite[],
   { live, history }: RowsBefore,
 ): Task[] {

@@ -296,7 +296,7 @@ async function detail(master: ScopedMaster, seen: SeenJobInDetail) {
   return detailOf(seen, next, calendarWarningsOf(triggers, master.jobs()));
 }
 
-async function found(master: ScopedMaster, name: string): Promise<SeenJobInDetail> {
+export async function found(master: ScopedMaster, name: string): Promise<SeenJobInDetail> {
   const seen = await master.jobs().show(name);
   if (seen === null) throw noJob();
   return seen;
@@ -305,7 +305,7 @@ async function found(master: ScopedMaster, name: string): Promise<SeenJobInDetai
 const noJob = () => new Problem('unknown', 'There is no such job.');
 
 /** The only one where none is named. @throws {Problem} */
-function triggerOf(triggers: readonly Trigger[], name: string | undefined): Trigger {
+export function triggerOf(triggers: readonly Trigger[], name: string | undefined): Trigger {
   const found =
     name === undefined && triggers.length === 1
       ? triggers[0]
@@ -315,7 +315,7 @@ function triggerOf(triggers: readonly Trigger[], name: string | undefined): Trig
   throw invalidFields([{ field: 'trigger', message: `expected one of ${names || 'none'}` }]);
 }
 
-function nameOf({ params }: ApiRequest): string {
+export function nameOf({ params }: ApiRequest): string {
   const { name = '' } = params;
   if (JOB_NAME_PATTERN.test(name)) return name;
   const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';

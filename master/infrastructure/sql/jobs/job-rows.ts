@@ -113,6 +113,26 @@ export class JobRows implements JobReads {
     return rows.map(triggerOf);
   }
 
+  async loadRecords(
+    { job, trigger }: { readonly job: string; readonly trigger: string },
+    from: number,
+    to: number,
+    limit: number,
+  ): Promise<readonly Occurrence[]> {
+    const table = this.#engine.dialect.readByKey('occurrence');
+    const of = [this.#ns, job, trigger];
+    const select = `SELECT * FROM ${table} WHERE ns = ? AND job = ? AND trigger_name = ?`;
+    const before = await this.#engine.rows(
+      `${select} AND nominal < ? AND rerun = 0 ORDER BY nominal DESC LIMIT 1`,
+      [...of, from],
+    );
+    const within = await this.#engine.rows(
+      `${select} AND nominal >= ? AND nominal <= ? ORDER BY nominal, rerun LIMIT ?`,
+      [...of, from, to, limit],
+    );
+    return [...before, ...within].map(occurrenceOf);
+  }
+
   /** Looks at so many rows, and goes on behind them with the next page. */
   async listJobs(query: JobQuery): Promise<JobPage> {
     const { after, limit } = query;

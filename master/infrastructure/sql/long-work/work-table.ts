@@ -1,5 +1,5 @@
 /** Long work and how far it is, as rows. */
-import type { Bulk, Work, WorkCounts, WorkProblem } from '../../../domain/long-work/work.ts';
+import type { Work, WorkCounts, WorkProblem } from '../../../domain/long-work/work.ts';
 import type { Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from '../tables/table.ts';
@@ -50,7 +50,7 @@ export const work: WholeTable<'work'> = {
       id: get('id'),
       kind: get('kind'),
       state: get('state'),
-      request: json<Bulk>('request'),
+      request: json('request'),
       ids: get('ids') === null ? null : json<string[]>('ids'),
       cursor: get('place'),
       counts: json<WorkCounts>('counts'),
@@ -59,6 +59,6 @@ export const work: WholeTable<'work'> = {
       by: get('created_by'),
       createdAt: get('created_at'),
       endedAt: get('ended_at'),
-    };
+    } as Work;
   },
 };

@@ -112,14 +112,17 @@ function json(text: unknown): string | null {
   return text as string | null;
 }
 
-function jobText({ name, version, trigger, nominal }: TaskJob): string {
-  return JSON.stringify([name, version, trigger, nominal]);
+function jobText({ name, version, trigger, nominal, backfill }: TaskJob): string {
+  const again = backfill === null ? [] : [backfill.rerun, backfill.operationId];
+  return JSON.stringify([name, version, trigger, nominal, ...again]);
 }
 
 function jobIn(text: string | null): TaskJob | null {
   if (text === null) return null;
-  const [name, version, trigger, nominal] = JSON.parse(text) as [string, number, string, number];
-  return { name, version, trigger, nominal };
+  type Kept = [string, number, string, number, number?, string?];
+  const [name, version, trigger, nominal, rerun, operationId] = JSON.parse(text) as Kept;
+  const isAgain = rerun !== undefined && operationId !== undefined;
+  return { name, version, trigger, nominal, backfill: isAgain ? { rerun, operationId } : null };
 }
 
 function suspensionOf(text: string | null): Suspension | null {
