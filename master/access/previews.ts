@@ -26,7 +26,9 @@ interface Sealed extends Frozen {
 /** Who asks for which times of a job to be run. */
 export interface BackfillAsker extends Omit<Asker, 'asked'> {
   readonly job: string;
-  readonly asked: Pick<Backfill, 'trigger' | 'from' | 'which' | 'maxRunning'> & { readonly to: number };
+  readonly asked: Pick<Backfill, 'trigger' | 'from' | 'which' | 'maxRunning'> & {
+    readonly to: number;
+  };
 }
 
 /** As it was counted: by that version of the job, up to that time. */

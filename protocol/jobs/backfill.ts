@@ -35,7 +35,9 @@ export const backfillRequest = z.strictObject({
 
 export const backfillPreview = z.object({
   count: z.int().describe('Times that would be run.'),
-  exact: z.boolean().describe('False: at most so many, as of some nobody knows how they ended yet.'),
+  exact: z
+    .boolean()
+    .describe('False: at most so many, as of some nobody knows how they ended yet.'),
   first: z.string().nullable().describe('The first of them; null: there is none.'),
   last: z.string().nullable(),
   covered: z.int().describe('Times in between that need no run.'),

@@ -42,7 +42,7 @@ export const RECENT_COUNT_MAX = 20;
 export const BACKFILL_COUNT_MAX = 10_000;
 export const RERUN_MAX = 99;
 /** Entries of a schedule, and records, that are looked at in one piece of a backfill. */
-export const BACKFILL_LOOK_COUNT = 128;
+export const BACKFILL_LOOK_COUNT = 125;
 export const BACKFILL_LOOKS_MAX = 1_000;
 export const BACKFILL_RECORD_COUNT = 1_000;
 /** By so many seconds of priority its runs stand behind others. */

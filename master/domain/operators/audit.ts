@@ -140,7 +140,8 @@ function workSubject(
   const { id: target, ids, counts } = event.work;
   const { reason } = event.work.request;
   if (event.work.kind === 'backfill') {
-    const { reason: _, within, action, ...chosen } = event.work.request;
+    const { job, trigger, from, until: to, which, action, maxRunning } = event.work.request;
+    const chosen = { job, trigger, from, to, which, max_running: maxRunning };
     const now = () => (works.byId.has(target) ? { action } : null);
     return { table: 'work', target, filter: chosen, count: counts.total, reason, now };
   }

@@ -2,11 +2,14 @@
 import { expect } from 'chai';
 import type { TaskStore } from '../../../master/application/ports.ts';
 import type { RowWrite } from '../../../master/domain/changes.ts';
+import type { Work } from '../../../master/domain/long-work/work.ts';
 import type { Job, Occurrence, Trigger } from '../../../master/domain/model/job.ts';
 import { sampleJob, sampleTrigger } from '../../helpers/jobs/sample-job.ts';
-import { NOW } from '../../helpers/task.ts';
+import { NOW, sampleTask } from '../../helpers/task.ts';
 import { commit } from '../sample.ts';
 import { type DefaultStore, describeStores } from '../subjects.ts';
+
+const AGAIN = { rerun: 1, operationId: 'op-1' };
 
 const putJob = (row: Job): RowWrite => ({ op: 'put', table: 'job', key: row.name, row });
 const putTrigger = (row: Trigger): RowWrite => {
@@ -106,6 +109,59 @@ describeStores('jobs in a store', (open) => {
     expect(await list({ isEnabled: false })).to.deep.equal({ names: ['b'], after: null });
     const within = { groups: ['h'], types: null };
     expect(await list({ within })).to.deep.equal({ names: ['b'], after: null });
+  });
+
+  it('keeps of a task of which job it is a run, and for which backfill', async () => {
+    const of = { name: 'nightly', version: 2, trigger: 'default', nominal: NOW };
+    const jobs = [null, { ...of, backfill: null }, { ...of, backfill: AGAIN }];
+    const inserts = jobs.map((job, seq) => sampleTask({ seq: seq + 1, id: `t-${seq}`, job }));
+    await tasks.commit(commit(1, { inserts }));
+    const found = await tasks.findTasks(['t-0', 't-1', 't-2'], 10_000);
+    expect([...found.values()].map((stored) => stored?.task.job)).to.deep.equal(jobs);
+  });
+
+  it('keeps how far a backfill is', async () => {
+    const within = { groups: ['g'], types: null };
+    const times = { from: NOW - 60_000, until: NOW, which: 'missing_failed' } as const;
+    const of = { job: 'nightly', trigger: 'default', maxRunning: 2, reason: null };
+    const row: Work = {
+      id: AGAIN.operationId,
+      kind: 'backfill',
+      request: { action: 'backfill', ...of, ...times, within },
+      ids: ['nightly.default.1.r1'],
+      cursor: String(NOW - 30_000),
+      state: 'running',
+      counts: { total: 9, done: 1, asked: 0, skipped: 0, failed: 1 },
+      isExact: true,
+      problems: [],
+      by: null,
+      createdAt: NOW,
+      endedAt: null,
+    };
+    await write({ op: 'put', table: 'work', key: row.id, row });
+    expect((await tasks.loadWhole()).work).to.deep.equal([row]);
+  });
+
+  it('reads the records of some times of a trigger, and what may stand for the first', async () => {
+    await write(
+      putOccurrence(occurrence(1)),
+      putOccurrence(occurrence(2, { state: 'skipped', until: 6, count: 5, taskId: null })),
+      putOccurrence(occurrence(2, { rerun: 1 })),
+      putOccurrence(occurrence(3, { rerun: 1 })),
+      putOccurrence(occurrence(5, { rerun: 2 })),
+      putOccurrence(occurrence(5, { rerun: 1 })),
+      putOccurrence(occurrence(5, { trigger: 'a' })),
+      putOccurrence(occurrence(7)),
+    );
+    const of = { job: 'nightly', trigger: 'default' };
+    const read = async (from: number, to: number, limit = 10) => {
+      const found = await tasks.jobs.loadRecords(of, from, to, limit);
+      return found.map(({ nominal, rerun }) => `${nominal} r${rerun}`);
+    };
+    expect(await read(4, 7)).to.deep.equal(['2 r0', '5 r1', '5 r2', '7 r0']);
+    expect(await read(4, 7, 2)).to.deep.equal(['2 r0', '5 r1', '5 r2']);
+    expect(await read(1, 2)).to.deep.equal(['1 r0', '2 r0', '2 r1']);
+    expect(await read(8, 9)).to.deep.equal(['7 r0']);
   });
 
   it('tells what has become of times, the newest first, and forgets the old but what waits', async () => {

@@ -111,6 +111,7 @@ describe('the audit', () => {
   /** Of operations on many tasks, which have no name before. */
   const ON_MANY = [
     'POST /tasks/bulk',
+    'POST /job/{name}/backfill',
     'POST /operation/{operation_id}/cancel',
     'POST /operation/{operation_id}/pause',
     'POST /operation/{operation_id}/resume',

@@ -74,7 +74,8 @@ async function preview(
   if (impossible !== null) throw refused('trigger', impossible);
   if (from < FROM_MIN) throw refused('from', 'expected not before 2000-01-01');
   if (to <= from) throw refused('to', 'expected later than `from`');
-  if (to > now) throw refused('to', 'expected a time that has passed: later ones come by themselves');
+  if (to > now)
+    throw refused('to', 'expected a time that has passed: later ones come by themselves');
   const until = Math.min(to, decidedUntil(trigger, now) + 1);
   const found = await master.jobs().previewBackfill(job, trigger, { from, until, which });
   const { count, isExact, first, last, coveredCount, leftOutCount, cutAt } = found;
