@@ -290,8 +290,11 @@ export class JobReader {
       const wanted = { ...job, name, spec, template, isEnabled } as Job;
       const isAsBefore = job?.isEnabled === isEnabled && sameBlackouts(job, wanted);
       return renewedTriggers(name, triggers, event.triggers, now).map((row) => {
-        const isKept = isAsBefore && triggers.includes(row);
-        return isKept ? row : this.#planned(state, row, wanted, row.decidedUntil);
+        if (isAsBefore && triggers.includes(row)) return row;
+        // Of a job that was disabled no time has come meanwhile.
+        const wasOff = job?.isEnabled === false;
+        const decidedUntil = wasOff ? Math.max(now, row.decidedUntil) : row.decidedUntil;
+        return this.#planned(state, { ...row, decidedUntil }, wanted, decidedUntil);
       });
     }
     if (event.type !== 'jobEnabled' || job === null) return triggers;

@@ -192,14 +192,11 @@ export function renewedTriggers(
       known !== undefined && haveSameTimes(JSON.parse(known.spec) as TriggerSpec, spec);
     const times = isTimedAlike
       ? known
-      : {
-          anchorAt: now,
-          // A time that was moved ahead is decided before it comes, and the clock may have been set back.
-          decidedUntil: Math.max(now, known?.decidedUntil ?? now),
-          skips: [],
-          armedAt: armedAtOf(spec, now),
-        };
-    const { anchorAt, decidedUntil, skips, armedAt } = times;
+      : { anchorAt: now, skips: [], armedAt: armedAtOf(spec, now) };
+    const { anchorAt, skips, armedAt } = times;
+    // A time that was moved ahead is decided before it comes, and the clock may have been set back. One that was
+    // held back has not decided its times up to now: it had none.
+    const decidedUntil = Math.max(now, known?.decidedUntil ?? now);
     const kept = { anchorAt, decidedUntil, skips, armedAt };
     const fresh = { paused: null, openRun: null, nextAt: null, nextNominal: null };
     return { ...begun, ...known, ...kept, ...fresh, job, ...named, spec: text, changedAt: now };
