@@ -1,17 +1,20 @@
 /**
  * `npm run sim -- --seeds N --from S [--trace]`: exit code 1 and the seeds that failed.
+ * `npm run sim -- --years N --from S [--trace]`: the same of years of jobs.
  * `npm run sim -- --mutants`: the seeds that find the mutants, for their test.
  */
 import { parseArgs } from 'node:util';
 import { settingsFor } from './faults.ts';
 import { findSeeds } from './mutants/seeds.ts';
 import { simulate } from './simulation.ts';
+import { simulateYear } from './year/year.ts';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
+    years: { type: 'string' },
     mutants: { type: 'boolean', default: false },
   },
 });
@@ -20,6 +23,10 @@ if (values.mutants) {
   process.exit();
 }
 const from = Number(values.from);
+if (values.years !== undefined) {
+  const isWrong = await runYears(Number(values.years));
+  process.exit(isWrong ? 1 : 0);
+}
 const count = Number(values.seeds);
 const begun = performance.now();
 const failed: string[] = [];
@@ -47,3 +54,15 @@ for (let seed = from; seed < from + count; seed++) {
 process.stderr.write('\n');
 for (const line of failed) console.log(line.slice(0, 300));
 process.exitCode = failed.length > 0 ? 1 : 0;
+
+async function runYears(count: number): Promise<boolean> {
+  let isWrong = false;
+  for (let seed = from; seed < from + count; seed++) {
+    const { violation, trace, decidedCount, killCount } = await simulateYear(seed);
+    if (values.trace) console.log(trace.join('\n'));
+    console.log(`year ${seed}: ${violation ?? `${decidedCount} times, ${killCount} kills`}`);
+    if (violation !== null && !values.trace) console.log(trace.slice(-30).join('\n'));
+    isWrong ||= violation !== null;
+  }
+  return isWrong;
+}

@@ -1,0 +1,226 @@
+/**
+ * What has become of the nominal times of triggers, by rows alone, against the independent calendar.
+ *
+ * Y1: each nominal time has exactly one record, and a record stands for as many times as there are. None is of a time
+ * before its trigger was set as it is.
+ *
+ * Y2: what runs does so on a day that is not left out, or stands for the first of the days off before or behind that day,
+ * which has no time of its own; what is left out is so by the calendars, and days off are made up for.
+ *
+ * Y3: nothing runs in a black-out, nor before its time; nor later than a second, where nothing has kept the master from it.
+ */
+import type { Commit } from '../../../master/application/ports.ts';
+import type { CalendarSpec } from '../../../master/domain/schedule/calendar.ts';
+import type { Blackout, TriggerSpec } from '../../../master/domain/schedule/trigger-spec.ts';
+import { ALL_JOBS, type Occurrence, type Trigger } from '../../../master/domain/model/job.ts';
+import { dateIn, dayAfter, instantIn, isLeftOut, shownIn, timesBetween } from './wall.ts';
+
+const SOON_MS = 1_000;
+/** Days off in a row that are looked through. */
+const BLOCK_DAY_COUNT_MAX = 60;
+
+interface Known {
+  readonly row: Trigger;
+  readonly spec: TriggerSpec;
+}
+
+export class YearChecks {
+  readonly #triggers = new Map<string, Known>();
+  readonly #blackouts = new Map<string, readonly Blackout[]>();
+  readonly #calendars = new Map<string, CalendarSpec>();
+  readonly #records = new Map<string, Occurrence[]>();
+  readonly #fail: (what: string) => void;
+  /** Since when nothing has kept the master from what was due. */
+  calmSince = 0;
+  decidedCount = 0;
+  /** How often the calendars had a say, by what became of it. */
+  readonly seen = new Map<string, number>();
+
+  /** @param fail is called with what is wrong. */
+  constructor(fail: (what: string) => void) {
+    this.#fail = fail;
+  }
+
+  triggerOf(job: string, name: string): Known | undefined {
+    return this.#triggers.get(`${job}/${name}`);
+  }
+
+  committed({ writes }: Commit): void {
+    for (const { op, table, key, ...rest } of writes) {
+      if (table === 'occurrence' && op === 'put') {
+        this.#recorded((rest as { readonly row: Occurrence }).row);
+      }
+    }
+    for (const write of writes) {
+      if (write.table === 'trigger') {
+        const row = write.op === 'remove' ? null : write.row;
+        this.#decided(write.key.join('/'), row);
+      } else if (write.table === 'job' && write.op === 'put') {
+        this.#blackouts.set(write.key, blackoutsIn(write.row.spec));
+      } else if (write.table === 'calendar' && write.op === 'put') {
+        if (write.key === ALL_JOBS) this.#blackouts.set(ALL_JOBS, blackoutsIn(write.row.text));
+        else this.#calendars.set(write.key, JSON.parse(write.row.text) as CalendarSpec);
+      } else if (write.table === 'calendar') this.#calendars.delete(write.key);
+    }
+  }
+
+  #recorded(row: Occurrence): void {
+    const key = `${row.job}/${row.trigger}`;
+    const of = this.#triggers.get(key);
+    if (of === undefined || row.rerun !== 0) return;
+    const records = this.#records.get(key) ?? [];
+    this.#records.set(key, records);
+    const at = records.findIndex(({ nominal }) => nominal === row.nominal);
+    const before = at < 0 ? undefined : records[at];
+    if (before === undefined) this.#isAlone(key, records, row);
+    if (at < 0) records.push(row);
+    else records[at] = row;
+    if (before !== undefined && before.until === row.until) return;
+    const from = Math.max(before?.until ?? row.nominal - 1, of.row.decidedUntil);
+    if (row.nominal <= of.row.changedAt && before === undefined) {
+      this.#fail(`Y1 ${key} has a record of ${iso(row.nominal)}, before it was set`);
+    }
+    const times = timesBetween(of.spec, of.row.anchorAt, from, row.until);
+    if (times === null) return;
+    const count = row.count - (before?.count ?? 0);
+    if (times.length !== count) {
+      this.#fail(`Y1 ${key}: ${said(row)} is of ${count} times, and there are ${times.length}`);
+    }
+    for (const nominal of times) this.#judge(key, of, row, nominal);
+  }
+
+  #isAlone(key: string, records: readonly Occurrence[], row: Occurrence): void {
+    for (let at = records.length - 1; at >= 0; at--) {
+      const other = records[at] as Occurrence;
+      if (other.nominal <= row.until && row.nominal <= other.until) {
+        this.#fail(`Y1 ${key} has two records of a time: ${said(other)}, ${said(row)}`);
+      }
+    }
+  }
+
+  /** Up to then it has all its records. */
+  #decided(key: string, row: Trigger | null): void {
+    const before = this.#triggers.get(key);
+    if (row === null) {
+      this.#triggers.delete(key);
+      this.#records.delete(key);
+      return;
+    }
+    const isSame = before?.row.spec === row.spec;
+    const spec = isSame ? before.spec : (JSON.parse(row.spec) as TriggerSpec);
+    this.#triggers.set(key, { row, spec });
+    if (before === undefined || before.row.nextAt === null) return;
+    const { decidedUntil: from, anchorAt } = before.row;
+    const until = isSame ? row.decidedUntil : Math.max(row.changedAt, from);
+    const records = (this.#records.get(key) ?? []).filter((one) => one.until > from);
+    for (const at of timesBetween(before.spec, anchorAt, from, until) ?? []) {
+      this.decidedCount += 1;
+      if (records.some(({ nominal, until: to }) => nominal <= at && at <= to)) continue;
+      this.#fail(`Y1 ${key} has no record of ${iso(at)}, decided until ${iso(until)}`);
+    }
+  }
+
+  /** One time of a record, by the calendars as they are. */
+  #judge(key: string, { spec, row: trigger }: Known, row: Occurrence, nominal: number): void {
+    const { state, reason, calendar, noticedAt } = row;
+    const date = dateIn(spec.zone, nominal);
+    const isOff = this.#isOff(spec, date);
+    const begins = state === 'ran' || state === 'pending';
+    const fail = (what: string) => this.#fail(`${what}: ${key} on ${date}, ${said(row)}`);
+    if (!isOff) {
+      if (calendar !== null) return fail('Y2 left out on a day that is not');
+      if (begins) this.#checkTime(fail, trigger, row, nominal);
+      return;
+    }
+    const target = spec.shift === 'skip' ? null : this.#targetOf(spec, date);
+    this.#note(`${spec.shift} ${state}`);
+    if (begins) {
+      if (target === null || !this.#isFirst(spec, trigger, date, nominal, target)) {
+        return fail('Y2 runs on a day that is left out');
+      }
+      const time = shownIn(spec.zone, nominal) - Date.parse(date);
+      const at = instantIn(spec.zone, Date.parse(target) + time);
+      if (reason?.includes(`moved to ${target}`) !== true && reason !== 'overlap') {
+        return fail(`Y2 not moved to ${target}`);
+      }
+      return this.#checkTime(fail, trigger, row, at);
+    }
+    if (state !== 'skipped' && state !== 'merged') return;
+    const isDark = reason?.startsWith('black-out') === true;
+    if (calendar === null && !isDark && !isByHand(reason)) fail('Y2 not by its calendar');
+    if (target === null || isDark || isByHand(reason) || noticedAt < nominal) return;
+    const isMadeUp = !this.#isFirst(spec, trigger, date, nominal, target);
+    const isOfPolicy = reason === 'misfire' || reason === 'overlap' || reason === 'overflow';
+    const isPast = reason?.endsWith('which had passed when this was set') === true;
+    const isEdited = reason?.endsWith('and was changed before') === true;
+    if (state === 'skipped' && !isPast && !isEdited && !isOfPolicy) fail('Y2 not moved');
+    if (state === 'merged' && !isMadeUp && !isOfPolicy) {
+      fail('Y2 a day off is not made up for');
+    }
+  }
+
+  #checkTime(
+    fail: (what: string) => void,
+    { changedAt }: Trigger,
+    { job, noticedAt, state, reason }: Occurrence,
+    at: number,
+  ): void {
+    if (noticedAt < at) fail('Y3 before its time');
+    const blackouts = [ALL_JOBS, job].flatMap((name) => this.#blackouts.get(name) ?? []);
+    if (blackouts.some(({ from, to }) => from <= at && at < to)) fail('Y3 in a black-out');
+    if (state === 'ran' && reason === 'overlap') return;
+    const isCalm = at > Math.max(this.calmSince, changedAt) + SOON_MS;
+    if (isCalm && noticedAt > at + SOON_MS) fail(`Y3 late, of ${iso(at)} at ${iso(noticedAt)}`);
+  }
+
+  #isOff(spec: TriggerSpec, date: string): boolean {
+    return isLeftOut(spec, this.#calendars, date);
+  }
+
+  /** The day that makes up for it; null: none near. */
+  #targetOf(spec: TriggerSpec, date: string): string | null {
+    const days = spec.shift === 'next' ? 1 : -1;
+    let target = dayAfter(date, days);
+    for (let count = 0; this.#isOff(spec, target); count++) {
+      if (count > BLOCK_DAY_COUNT_MAX) return null;
+      target = dayAfter(target, days);
+    }
+    return target;
+  }
+
+  /** None of the days off before it has a time of this version, nor has the day that makes up for it. */
+  #isFirst(
+    spec: TriggerSpec,
+    { anchorAt, changedAt }: Trigger,
+    date: string,
+    nominal: number,
+    target: string,
+  ): boolean {
+    const { zone } = spec;
+    const startOf = (day: string) => instantIn(zone, Date.parse(day));
+    let first = date;
+    while (this.#isOff(spec, dayAfter(first, -1))) first = dayAfter(first, -1);
+    const since = Math.max(changedAt, startOf(first) - 1);
+    const before = timesBetween(spec, anchorAt, since, nominal - 1) ?? [];
+    const end = startOf(dayAfter(target, 1)) - 1;
+    const own = timesBetween(spec, anchorAt, startOf(target) - 1, end) ?? [];
+    return before.length + own.length === 0;
+  }
+
+  #note(what: string): void {
+    this.seen.set(what, (this.seen.get(what) ?? 0) + 1);
+  }
+}
+
+const isByHand = (reason: string | null): boolean => reason === 'skipped by hand';
+
+function blackoutsIn(text: string): readonly Blackout[] {
+  return (JSON.parse(text) as { blackouts?: readonly Blackout[] }).blackouts ?? [];
+}
+
+const iso = (at: number): string => new Date(at).toISOString().slice(0, 16);
+
+function said({ nominal, until, count, state, reason, calendar, noticedAt }: Occurrence): string {
+  const why = `${reason ?? ''}${calendar === null ? '' : ` (${calendar})`}`;
+  return `${iso(nominal)}..${iso(until)} x${count} ${state} ${why} at ${iso(noticedAt)}`;
+}
