@@ -15,6 +15,7 @@ export type {
   AuditView,
   BlackoutsRequest,
   BlackoutsView,
+  BackfillPreview,
   BulkPreview,
   BulkRequest,
   CalendarRequest,
@@ -105,7 +106,7 @@ export type { DrainProgress, DrainStep } from './executors/rollout.ts';
 export type { AlertCalls } from './calls/alerts.ts';
 export type { EventCalls, EventOptions } from './calls/events.ts';
 export type { FindCalls } from './calls/find.ts';
-export type { JobCalls, JobFilter, OccurrenceFilter } from './calls/jobs.ts';
+export type { Backfill, JobCalls, JobFilter, OccurrenceFilter } from './calls/jobs.ts';
 export type { HealthCalls } from './calls/health.ts';
 export type { LimitCalls } from './calls/limits.ts';
 export type { LogCalls, LogOptions, LogQuery } from './calls/logs.ts';

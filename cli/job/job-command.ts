@@ -6,6 +6,7 @@ import { number } from '../options.ts';
 import type { Output } from '../output.ts';
 import { upTo } from '../task/task-search.ts';
 import { applyCommand, exportCommand, setCommand } from './apply-command.ts';
+import { backfillCommand } from './backfill-command.ts';
 import { nextCommand, runCommand, runsCommand, skipCommand } from './times-command.ts';
 import { rollbackCommand, versionsCommand } from './versions-command.ts';
 import { outcomeInWords, recentInWords, stillInWords, triggerInWords } from './words.ts';
@@ -26,6 +27,7 @@ export function jobCommand(): Command {
     .addCommand(runsCommand())
     .addCommand(skipCommand(true))
     .addCommand(skipCommand(false))
+    .addCommand(backfillCommand())
     .addCommand(versionsCommand())
     .addCommand(rollbackCommand());
 }

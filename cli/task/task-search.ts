@@ -34,6 +34,7 @@ export interface FilterOptions {
   readonly from?: string;
   readonly to?: string;
   readonly minAttempts?: number;
+  readonly job?: string;
 }
 
 export type SearchOptions = FilterOptions & {
@@ -61,6 +62,7 @@ export function searchOptions(command: Command): Command {
     .addOption(once(new Option('--error <text>', 'whose error has this text')))
     .addOption(once(new Option('--failure-reason <why>', 'failed so').choices(failureReasons)))
     .addOption(once(new Option('--notification <state>', ended).choices(notificationStates)))
+    .addOption(once(new Option('--job <job>', 'which are runs of this job')))
     .addOption(once(new Option('--from <time>', `ended then or later, or were submitted, ${TIME}`)))
     .addOption(once(new Option('--to <time>', 'ended before, or were submitted')))
     .addOption(
@@ -76,7 +78,7 @@ export function sortOption(): Option {
 /** As the API has it: what was given. */
 export function queryOf(options: SearchOptions): Query {
   const { state, type, group, project, env, user, label, requires, error, notification } = options;
-  const { from, to, sort } = options;
+  const { from, to, sort, job } = options;
   const query = {
     ...{ state, type, group, project, env, user, label, requires, error, notification },
     from: instantOf(from)?.toString(),
@@ -85,6 +87,7 @@ export function queryOf(options: SearchOptions): Query {
     id_prefix: options.idPrefix,
     failure_reason: options.failureReason,
     min_attempts: options.minAttempts,
+    job,
     sort,
   };
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));

@@ -1,5 +1,7 @@
 /** The calls about jobs, which are submitted again and again, and about the calendars that they go by. */
 import {
+  type BackfillPreview,
+  type BackfillRequest,
   type BlackoutsRequest,
   type BlackoutsView,
   type CalendarRequest,
@@ -15,6 +17,7 @@ import {
   type JobView,
   type NextFire,
   type OccurrenceView,
+  type OperationBegun,
   type SkipRequest,
 } from '@soda-scheduler/protocol';
 import { type ApiCaller, type Call, type CallOptions, signalOf } from '../api-call.ts';
@@ -28,6 +31,9 @@ export interface JobFilter {
   readonly text?: string | undefined;
   readonly enabled?: boolean | undefined;
 }
+
+/** Which past times of a job are run again. */
+export type Backfill = Omit<BackfillRequest, 'token'>;
 
 /** Which times of a job, by their nominal time. */
 export interface OccurrenceFilter {
@@ -81,6 +87,18 @@ export interface JobCalls {
     /** It is not run at that time, which is to come. */
     skip(name: string, time: SkipRequest, options?: CallOptions): Promise<void>;
     unskip(name: string, time: SkipRequest, options?: CallOptions): Promise<void>;
+    /** How many past times of it would be run now. Changes nothing. */
+    previewBackfill(name: string, asked: Backfill, options?: CallOptions): Promise<BackfillPreview>;
+    /**
+     * Begins what was previewed, within ten minutes, and resolves with the id of the operation, for `operations.wait`.
+     * `asked` must be that of the preview, but for the reason. A repetition begins it once.
+     */
+    backfill(
+      name: string,
+      asked: Backfill,
+      token: string,
+      options?: CallOptions,
+    ): Promise<string>;
   };
   readonly calendars: {
     /** By name, without their days; read page by page while iterated. */
@@ -168,6 +186,15 @@ function callsOnJobs(api: ApiCaller): JobCalls['jobs'] {
     },
     async unskip(name, time, options = {}) {
       await ask('POST', pathOf(name, '/unskip'), { body: time, signal: signalOf(options) });
+    },
+    async previewBackfill(name, asked, options = {}) {
+      const more = { body: asked, field: 'token', signal: signalOf(options) };
+      return ask('POST', pathOf(name, '/backfill'), more);
+    },
+    async backfill(name, asked, token, options = {}) {
+      const body = { ...asked, token };
+      const more = { body, field: 'operation_id', signal: signalOf(options) };
+      return (await ask<OperationBegun>('POST', pathOf(name, '/backfill'), more)).operation_id;
     },
   };
 }

@@ -8,6 +8,7 @@ import { taskState, taskView } from './tasks.ts';
 import {
   EXECUTOR_ID_PATTERN,
   HTTP_LIMITS,
+  JOB_NAME_PATTERN,
   TASK_TYPE_PATTERN,
   VIEW_NAME_PATTERN,
 } from '../limits.ts';
@@ -49,6 +50,11 @@ const filters = {
     .describe('Ended not before this instant; of a task that has not: submitted.'),
   to: instantInQuery.optional().describe('Ended before this instant; or submitted.'),
   min_attempts: countInQuery(ATTEMPTS_MAX).optional().describe('So many attempts at least.'),
+  job: z
+    .string()
+    .regex(JOB_NAME_PATTERN, NAME_EXPECTED)
+    .optional()
+    .describe('Of which job it is a run.'),
 } as const;
 
 const page = {

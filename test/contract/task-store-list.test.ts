@@ -29,6 +29,7 @@ const row = fc.record({
   error: fc.option(fc.constantFrom('no "such" file', 'NO \u5f71 file', 'message')),
   failureReason: fc.option(fc.constantFrom('attempts_exhausted' as const, 'deadline' as const)),
   callback: fc.option(callback),
+  job: fc.option(fc.constantFrom('nightly', 'night')),
 });
 type Row = typeof row extends fc.Arbitrary<infer T> ? T : never;
 const today = Math.floor(NOW / DAY_MS) * DAY_MS;
@@ -51,6 +52,7 @@ const other = fc.oneof(
   fc.record({ error: fc.constantFrom('such', '"such" f', '\u5f71', 'none') }),
   fc.record({ failureReason: fc.constantFrom('attempts_exhausted', 'deadline') }),
   fc.record({ minAttempts: fc.constantFrom(2, 7, 8) }),
+  fc.record({ job: fc.constantFrom('nightly', 'night', 'Nightly') }),
   fc.record({ from: instant, to: instant }),
   fc.record({ within: fc.constant({ types: null, groups: ['media', 'other'] }) }),
 ) as fc.Arbitrary<Partial<TaskFilter>>;
@@ -67,7 +69,9 @@ function tasksOf(rows: readonly Row[]): StoredTask[] {
     const { group, project } = one;
     const user = { group, project, env: project && 'prod', user: 'ann' };
     const error = message === null ? null : { message };
-    const base = { type, labels: [label], requires: [requires], user, attempt, error };
+    const of = { version: 1, trigger: 'nightly', nominal: seq, backfill: null };
+    const job = one.job === null ? null : { name: one.job, ...of };
+    const base = { type, labels: [label], requires: [requires], user, attempt, error, job };
     const before = task(seq, { ...base, id: `${one.id}-${seq}` });
     if (where === 'running') {
       return { task: { ...before, state: 'running', executorId: 'x' }, notification: null };
@@ -103,6 +107,7 @@ function fits(wanted: TaskFilter, { task: one, notification }: StoredTask): bool
     from: at >= (wanted.from ?? 0),
     to: at < (wanted.to ?? 0),
     minAttempts: one.attempt >= (wanted.minAttempts ?? 0),
+    job: one.job?.name === wanted.job,
     within: wanted.within?.groups?.includes(user.group) ?? true,
   };
   return Object.entries(found).every(

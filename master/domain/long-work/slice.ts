@@ -5,7 +5,7 @@
  */
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event, WorkPage } from '../events.ts';
-import { isSeen, matches } from '../model/task-filter.ts';
+import { ANY_TASK, isSeen, matches } from '../model/task-filter.ts';
 import { isAtRest, isTerminal, type Notification, type Task } from '../model/task.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Position } from '../queue/window.ts';
@@ -61,7 +61,7 @@ function doSlice(
   for (const { taskId, task, notification } of known) {
     const isTheirs = task !== null && isSeen(task, within);
     // Memory knows what is written later; and to some databases texts are equal that differ in blanks.
-    const isFound = isTheirs && (filter === null || matches(filter, task, notification));
+    const isFound = isTheirs && (filter === null || matches({ ...ANY_TASK, ...filter }, task, notification));
     if (filter !== null && !isFound) continue;
     const outcome = isFound
       ? perform(state, work, { task, notification, edges }, now, out)

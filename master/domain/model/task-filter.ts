@@ -39,6 +39,8 @@ export interface TaskFilter {
   /** Ended before this instant; of one that has not: submitted. */
   readonly to: number | null;
   readonly minAttempts: number | null;
+  /** Of which job it is a run. */
+  readonly job: string | null;
   /** Only of these, whatever `type` and `group` say. */
   readonly within?: Sight;
 }
@@ -61,6 +63,7 @@ export const ANY_TASK: TaskFilter = {
   from: null,
   to: null,
   minAttempts: null,
+  job: null,
 };
 
 /** What of it was asked for, by the names of the API; instants in epoch milliseconds. */
@@ -95,6 +98,7 @@ export function matches(
     [filter.executorId, task.executorId],
     [filter.failureReason, task.failureReason],
     [filter.notification, notification?.state],
+    [filter.job, task.job?.name],
   ];
   const { label, requires, idPrefix, minAttempts } = filter;
   return (

@@ -57,6 +57,7 @@ describe('tasks are found', () => {
       'id_prefix=a-': 'a-2 a-1',
       'executor_id=x-1': '',
       'min_attempts=1': '',
+      'job=a': '',
       'error=x': '',
       'failure_reason=deadline': '',
       'from=2000-01-01T00:00:00Z': 'b-1 a-2 a-1',
@@ -80,7 +81,7 @@ describe('tasks are found', () => {
   });
 
   it('by nothing that there is not, and says what is wrong', async () => {
-    expect(await refused('/tasks?job=nightly')).to.match(/^job: not a known field/);
+    expect(await refused('/tasks?jobs=nightly')).to.match(/^jobs: not a known field/);
     const undecodable = 'expected percent-encoded UTF-8, with %25 for a %';
     expect(await refused('/tasks?state=failed&type=%zz')).to.equal(`type: ${undecodable}`);
     expect(await refused('/tasks?group=%ff')).to.equal(`group: ${undecodable}`);

@@ -95,7 +95,13 @@ describe('jobs over HTTP', () => {
     expect((await run()).body).to.include({ task_id: 'manual.manual.k', occurrence: null });
     expect((await call('GET', '/task/manual.manual.k')).body['params']).to.deep.equal({ n: 2 });
     expect((await call('GET', '/job/manual')).body).to.include({ running: 1 });
+    const list = async (query: string) => {
+      const { tasks } = (await call('GET', `/tasks?${query}`)).body as { tasks: object[] };
+      return tasks.length;
+    };
+    expect([await list('job=manual'), await list('job=manua')]).to.deep.equal([1, 0]);
     await call('POST', '/task/manual.manual.k/cancel');
+    expect(await list('job=manual&state=canceled')).to.equal(1);
     expect((await call('DELETE', '/job/manual')).status).to.equal(200);
   });
 

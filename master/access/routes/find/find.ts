@@ -174,6 +174,7 @@ export function filterOf(query: Filters, place: string): TaskFilter {
     notification: query.notification ?? null,
     ...timesOf(query, place),
     minAttempts: query.min_attempts ?? null,
+    job: query.job ?? null,
   };
 }
 

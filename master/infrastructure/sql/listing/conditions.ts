@@ -33,7 +33,7 @@ export function includesDay({ from, to }: TaskFilter, { day }: Segment): boolean
  * @param segment null: live rows.
  */
 export function conditionsOf(filter: TaskFilter, segment: Segment | null): Conditions {
-  const { type, group, project, env, user, executorId, minAttempts } = filter;
+  const { type, group, project, env, user, executorId, minAttempts, job } = filter;
   const { label, requires, idPrefix, error, failureReason, notification } = filter;
   const conditions: [sql: string, ...values: (Value | null)[]][] = [
     ['type = ?', type],
@@ -42,6 +42,8 @@ export function conditionsOf(filter: TaskFilter, segment: Segment | null): Condi
     // Labels are kept as a JSON array; their alphabet has no quote.
     ['INSTR(labels, ?) > 0', label && `"${label}"`],
     ['INSTR(requires, ?) > 0', requires && `"${requires}"`],
+    // Its name comes first, and has no quote either.
+    ['INSTR(job, ?) = 1', job && `["${job}",`],
     ["INSTR(error, ?) > 0 AND state <> 'succeeded'", error && inJson(error)],
     ...(segment === null
       ? ([
