@@ -93,12 +93,7 @@ export interface JobCalls {
      * Begins what was previewed, within ten minutes, and resolves with the id of the operation, for `operations.wait`.
      * `asked` must be that of the preview, but for the reason. A repetition begins it once.
      */
-    backfill(
-      name: string,
-      asked: Backfill,
-      token: string,
-      options?: CallOptions,
-    ): Promise<string>;
+    backfill(name: string, asked: Backfill, token: string, options?: CallOptions): Promise<string>;
   };
   readonly calendars: {
     /** By name, without their days; read page by page while iterated. */

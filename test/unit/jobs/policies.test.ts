@@ -1,0 +1,178 @@
+/** Each policy of overlap and of misfire once, as the rows of the engine tell it: what was run, and what became of the rest. */
+import { expect } from 'chai';
+import type { RowWrite } from '../../../master/domain/changes.ts';
+import { ALL } from '../../../master/domain/model/task-filter.ts';
+import type { Misfire, Overlap } from '../../../master/domain/schedule/trigger-spec.ts';
+import { MINUTE, SECOND } from '../../helpers/domain.ts';
+import { createEngine } from '../../helpers/engine.ts';
+import { sampleJob, sampleSpec, sampleTrigger } from '../../helpers/jobs/sample-job.ts';
+import { settled } from '../../helpers/manual-clock.ts';
+import { commit } from '../../contract/sample.ts';
+
+describe('a job that is fired', () => {
+  let harness: ReturnType<typeof createEngine>;
+  let begin: number;
+  beforeEach(() => {
+    harness = createEngine();
+    begin = harness.clock.now();
+  });
+  afterEach(() => harness.engine.stop());
+
+  /** Of a trigger each minute, that was looked at last so long ago. */
+  async function startWith(spec: Parameters<typeof sampleSpec>[0], awayMs: number): Promise<void> {
+    const { store, engine } = harness;
+    const { term } = await store.takeTerm('test', begin);
+    const since = begin - awayMs;
+    const times = { anchorAt: since, changedAt: since, decidedUntil: since };
+    const row = sampleTrigger({
+      ...times,
+      spec: JSON.stringify(sampleSpec(spec)),
+      nextAt: since + MINUTE,
+      nextNominal: since + MINUTE,
+    });
+    const writes: RowWrite[] = [
+      { op: 'put', table: 'job', key: 'nightly', row: sampleJob() },
+      { op: 'put', table: 'trigger', key: [row.job, row.name], row },
+    ];
+    await store.commit(commit(term, { writes }));
+    await engine.start();
+    await looked();
+  }
+
+  async function looked(): Promise<void> {
+    const { engine } = harness;
+    const isBusy = () =>
+      ['triggers', 'settled'].some((one) => engine.state?.loading.has(one as 'settled'));
+    do await settled();
+    while (isBusy());
+  }
+
+  /** Stops at each alarm. */
+  async function pass(ms: number): Promise<void> {
+    const { clock } = harness;
+    const until = clock.now() + ms;
+    while (clock.now() < until) {
+      const next = Math.min(until, Math.max(clock.nextAlarmAt, clock.now() + 1));
+      clock.advance(next - clock.now());
+      await looked();
+    }
+  }
+
+  /** As an operator ends what waits: nobody executes anything here. */
+  async function end(minute: number): Promise<void> {
+    const { engine, master } = harness;
+    const task = [...(engine.state?.tasks.values() ?? [])].find(
+      ({ job }) => job?.nominal === begin + minute * MINUTE,
+    );
+    if (task === undefined) throw new Error(`no run of minute ${minute} lives`);
+    await master.cancel(task.id);
+    await looked();
+  }
+
+  const alive = (): number[] =>
+    [...(harness.engine.state?.tasks.values() ?? [])]
+      .map(({ job }) => ((job?.nominal ?? 0) - begin) / MINUTE)
+      .sort((a, b) => a - b);
+
+  /** `minute state reason`, of several that went the same way `first-last`; the oldest first. */
+  async function told(): Promise<string[]> {
+    const query = { job: 'nightly', trigger: null, state: null, from: null, to: null, after: null };
+    const rows = await harness.master.jobs(ALL).occurrences({ ...query, limit: 200 });
+    const minute = (at: number) => (at - begin) / MINUTE;
+    return (rows ?? []).toReversed().map(({ nominal, until, state, reason }) => {
+      const times =
+        nominal === until ? `${minute(nominal)}` : `${minute(nominal)} to ${minute(until)}`;
+      return [times, state, ...(reason === null ? [] : [reason])].join(' ');
+    });
+  }
+
+  const onOverlap = (overlap: Overlap) => startWith({ overlap }, 0);
+
+  it('with `skip` leaves out what comes while a run has not ended', async () => {
+    await onOverlap({ kind: 'skip' });
+    await pass(3 * MINUTE);
+    await end(1);
+    await pass(MINUTE);
+    expect(await told()).to.deep.equal(['1 ran', '2 to 3 skipped overlap', '4 ran']);
+    expect(alive()).to.deep.equal([4]);
+  });
+
+  it('with `queue` runs all of them, one after another', async () => {
+    await onOverlap({ kind: 'queue' });
+    await pass(3 * MINUTE);
+    expect(await told()).to.deep.equal(['1 ran', '2 pending overlap', '3 pending overlap']);
+    await end(1);
+    expect(alive()).to.deep.equal([2]);
+    await end(2);
+    expect(alive()).to.deep.equal([3]);
+    expect(await told()).to.deep.equal(['1 ran', '2 ran overlap', '3 ran overlap']);
+  });
+
+  it('with `queue_one` runs one of those that came meanwhile', async () => {
+    await onOverlap({ kind: 'queue_one' });
+    await pass(4 * MINUTE);
+    const others = ['3 to 4 merged overlap'];
+    expect(await told()).to.deep.equal(['1 ran', '2 pending overlap', ...others]);
+    await end(1);
+    expect(await told()).to.deep.equal(['1 ran', '2 ran overlap', ...others]);
+    expect(alive()).to.deep.equal([2]);
+  });
+
+  it('with `replace` ends what runs, and runs the newest', async () => {
+    await onOverlap({ kind: 'replace' });
+    await pass(MINUTE);
+    expect(alive()).to.deep.equal([1]);
+    await pass(MINUTE);
+    expect(alive()).to.deep.equal([2]);
+    expect(await told()).to.deep.equal(['1 ran', '2 ran overlap']);
+  });
+
+  it('with `allow` runs all of them beside each other', async () => {
+    await onOverlap({ kind: 'allow' });
+    await pass(3 * MINUTE);
+    expect(alive()).to.deep.equal([1, 2, 3]);
+    expect(await told()).to.deep.equal(['1 ran', '2 ran', '3 ran']);
+  });
+
+  it('with `max:2` runs two beside each other, and leaves out the others', async () => {
+    await onOverlap({ kind: 'max', max: 2 });
+    await pass(3 * MINUTE);
+    expect(alive()).to.deep.equal([1, 2]);
+    await end(1);
+    await pass(MINUTE);
+    expect(await told()).to.deep.equal(['1 ran', '2 ran', '3 skipped overlap', '4 ran']);
+  });
+
+  /** Five minutes without a master; all but the newest are late. */
+  const onMisfire = (misfire: Misfire, overlap: Overlap = { kind: 'allow' }) =>
+    startWith({ misfire, overlap, graceMs: 10 * SECOND }, 5 * MINUTE + 30 * SECOND);
+  const at = (...nominals: number[]) => nominals.map((minute) => minute - 0.5);
+
+  it('with misfire `skip` leaves out what is late', async () => {
+    await onMisfire('skip');
+    expect(await told()).to.deep.equal([`-4.5 to -0.5 skipped misfire`]);
+    await pass(MINUTE);
+    expect(alive()).to.deep.equal(at(1));
+  });
+
+  it('with `once` runs the newest for all of them', async () => {
+    await onMisfire('once');
+    expect(await told()).to.deep.equal(['-4.5 to -1.5 merged misfire', '-0.5 ran']);
+    expect(alive()).to.deep.equal(at(0));
+  });
+
+  it('with `all` runs each', async () => {
+    await onMisfire('all');
+    expect(alive()).to.deep.equal(at(-4, -3, -2, -1, 0));
+    expect(await told()).to.deep.equal(at(-4, -3, -2, -1, 0).map((minute) => `${minute} ran`));
+  });
+
+  it('with `after_current` runs the newest once what runs has ended', async () => {
+    await onMisfire('after_current', { kind: 'queue_one' });
+    expect(await told()).to.deep.equal(['-4.5 to -1.5 merged misfire', '-0.5 ran']);
+    await pass(MINUTE);
+    expect((await told()).at(-1)).to.equal('0.5 pending overlap');
+    await end(-0.5);
+    expect(alive()).to.deep.equal(at(1));
+  });
+});
