@@ -61,7 +61,8 @@ function doSlice(
   for (const { taskId, task, notification } of known) {
     const isTheirs = task !== null && isSeen(task, within);
     // Memory knows what is written later; and to some databases texts are equal that differ in blanks.
-    const isFound = isTheirs && (filter === null || matches({ ...ANY_TASK, ...filter }, task, notification));
+    const isFound =
+      isTheirs && (filter === null || matches({ ...ANY_TASK, ...filter }, task, notification));
     if (filter !== null && !isFound) continue;
     const outcome = isFound
       ? perform(state, work, { task, notification, edges }, now, out)
