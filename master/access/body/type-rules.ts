@@ -23,8 +23,8 @@ export class RulesOfTypes {
     // Also one that is used goes behind all others: what nobody uses is forgotten first.
     this.#known.delete(key);
     this.#known.set(key, { text, rules });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > TYPE_RULES_MAX && oldest !== undefined) this.#known.delete(oldest);
+    const [oldest] = this.#known.size > TYPE_RULES_MAX ? this.#known.keys() : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
     return rules;
   }
 }
