@@ -1,15 +1,23 @@
 /**
  * Root hooks of every mocha run: what a test file opened (timers, sockets, servers, processes)
- * must be closed when it ends. A leak fails the file and is named, instead of hanging the run.
+ * must be closed when it ends. A leak fails the file and is named, instead of hanging the run; and so does a
+ * promise that is rejected while nobody listens, of which mocha says nothing in parallel mode.
  * In parallel mode the hooks run around each file; in serial mode around all of them.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 
 /** What is closed at the end of a test needs some turns of the event loop, of a machine that may be busy. */
 const SETTLE_MS = 20_000;
 const POLL_MS = 20;
 
 let before = new Map<string, number>();
+let rejected: unknown[] = [];
+
+const onRejection = (reason: unknown): void => {
+  // Mocha tells of each once more.
+  if (!rejected.includes(reason)) rejected.push(reason);
+};
 
 /** How many resources of each kind keep the event loop alive. */
 function openResources(): Map<string, number> {
@@ -31,6 +39,8 @@ export const mochaHooks = {
   async beforeAll(): Promise<void> {
     // Mocha starts the timer of an asynchronous hook after its first await: here and below alike.
     await delay(1);
+    rejected = [];
+    process.on('unhandledRejection', onRejection);
     before = openResources();
   },
 
@@ -39,8 +49,14 @@ export const mochaHooks = {
     for (let waitedMs = 0; waitedMs < SETTLE_MS; waitedMs += POLL_MS) {
       await delay(POLL_MS);
       left = leaks();
-      if (left.length === 0) return;
+      if (left.length === 0) break;
     }
-    throw new Error(`left open: ${left.join(', ')}`);
+    process.off('unhandledRejection', onRejection);
+    if (rejected.length > 0) {
+      throw new Error(
+        `rejected, and nobody listens: ${rejected.map((reason) => inspect(reason)).join('\n')}`,
+      );
+    }
+    if (left.length > 0) throw new Error(`left open: ${left.join(', ')}`);
   },
 };
