@@ -1,11 +1,10 @@
 /**
  * Root hooks of every mocha run: what a test file opened (timers, sockets, servers, processes)
- * must be closed when it ends. A leak fails the file and is named, instead of hanging the run; and so does a
- * promise that is rejected while nobody listens, of which mocha says nothing in parallel mode.
+ * must be closed when it ends. A leak fails the file and is named, instead of hanging the run. A promise that
+ * is rejected while nobody listens is told of: mocha says nothing of it in parallel mode.
  * In parallel mode the hooks run around each file; in serial mode around all of them.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { inspect } from 'node:util';
 
 /** What is closed at the end of a test needs some turns of the event loop, of a machine that may be busy. */
 const SETTLE_MS = 20_000;
@@ -52,11 +51,7 @@ export const mochaHooks = {
       if (left.length === 0) break;
     }
     process.off('unhandledRejection', onRejection);
-    if (rejected.length > 0) {
-      throw new Error(
-        `rejected, and nobody listens: ${rejected.map((reason) => inspect(reason)).join('\n')}`,
-      );
-    }
+    for (const reason of rejected) console.log('    rejected, and nobody listens:', reason);
     if (left.length > 0) throw new Error(`left open: ${left.join(', ')}`);
   },
 };
