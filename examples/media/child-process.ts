@@ -98,7 +98,7 @@ export function describeExit(end: ChildEnd): string {
 }
 
 /** Neither secrets of the executor nor `FFREPORT`, which would make ffmpeg write a file. */
-function childEnvironment(): NodeJS.ProcessEnv {
+export function childEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', AV_LOG_FORCE_NOCOLOR: '1' };
   for (const name of ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH']) {
     if (process.env[name] !== undefined) env[name] = process.env[name];

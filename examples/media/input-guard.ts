@@ -7,14 +7,17 @@
 /** 8K DCI: a frame of 10 bits takes 106 MB, and a decoder holds some twenty. */
 export const PIXELS_MAX = 8192 * 4320;
 
-export const GUARDED_INPUT: readonly string[] = [
-  '-protocol_whitelist',
-  'file',
-  '-format_whitelist',
-  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,flv,avi,wav,mp3,ogg,aac,flac',
-  '-max_pixels',
-  String(PIXELS_MAX),
+const guarded = (formats: string): readonly string[] => [
+  ...['-protocol_whitelist', 'file', '-format_whitelist', formats],
+  ...['-max_pixels', String(PIXELS_MAX)],
 ];
+
+export const GUARDED_INPUT = guarded(
+  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,flv,avi,wav,mp3,ogg,aac,flac',
+);
+
+/** Of one picture, whatever its name looks like. */
+export const GUARDED_STILL = guarded('png_pipe,jpeg_pipe');
 
 export const TAKEN_CONTAINERS =
   'mp4, mov, mkv, webm, ts, mpeg, flv, avi, wav, mp3, ogg, aac and flac';

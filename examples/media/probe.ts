@@ -18,13 +18,14 @@ export async function probe(
   path: string,
   what: string,
   options: Omit<RunOptions, 'onStdout'>,
+  guard = GUARDED_INPUT,
 ): Promise<Media> {
   let stdout = '';
   const onStdout = (text: string) => {
     stdout = (stdout + text).slice(0, STDOUT_LENGTH_MAX);
     return true;
   };
-  const input = [...GUARDED_INPUT, '-i', `file:${path}`];
+  const input = [...guard, '-i', `file:${path}`];
   const { ffmpeg, ffprobe } = prober;
   const end =
     ffprobe === null
