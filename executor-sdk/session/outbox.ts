@@ -140,20 +140,24 @@ export class Outbox {
   }
 
   /**
-   * Begins a new session: results move to it, and of the attempt that is still held its acceptance
-   * and its newest checkpoint; and what handlers have told of both. The rest was only news. `refused` does not
+   * Begins a new session: results move to it, and of the attempt that is still held its acceptance; of each of
+   * both its newest checkpoint, and what its handler has told. The rest was only news. `refused` does not
    * move: of a result or an acceptance remains that the attempt has failed.
    */
   moveToNewSession(isHeld: (key: AttemptKey) => boolean, refused: Refused | null): void {
     const accepts = this.unacked('accept').filter(isHeld);
-    const checkpoint = this.unacked('checkpoint').filter(isHeld).at(-1);
-    const results = this.unacked('result').map(nameOf);
-    const mayTell = (message: Outgoing): boolean =>
-      this.#features.includes(message.type) &&
-      (isHeld(message) || results.includes(nameOf(message)));
+    const results = new Set(this.unacked('result').map(nameOf));
+    const isKept = (message: Outgoing): boolean => isHeld(message) || results.has(nameOf(message));
+    // Of an attempt that has ended, too: the next one begins from there.
+    const checkpoints = new Map(
+      this.unacked('checkpoint').map((message) => [nameOf(message), message]),
+    );
     const kept = this.#session.unacked().filter((message) => {
-      if (isTold(message)) return mayTell(message);
-      return message.type === 'result' || accepts.includes(message) || message === checkpoint;
+      if (isTold(message)) return this.#features.includes(message.type) && isKept(message);
+      if (message.type === 'checkpoint') {
+        return isKept(message) && checkpoints.get(nameOf(message)) === message;
+      }
+      return message.type === 'result' || accepts.includes(message);
     });
     this.#waitingEvents = this.#waitingEvents.filter(isHeld);
     this.#session = new Session();

@@ -231,6 +231,31 @@ describe('a session of an executor', function () {
     expect(link.of('eventTold').at(-1)).to.include({ name: 'step', data: '{"at":1}' });
   });
 
+  for (const outcome of ['failed', 'returned'] as const) {
+    it(`brings the newest checkpoint before the end of an attempt that has ${outcome} while the master was away`, async () => {
+      const link = new MemoryLink();
+      await link.run('t1');
+      link.confirmsReports = false;
+      link.say('checkpoint', 't1', { checkpoint: { part: 1 } });
+      await settled();
+      link.endMaster('refuses');
+      // More than may wait for an ack.
+      for (let part = 2; part <= 40; part += 1) {
+        link.say('checkpoint', 't1', { checkpoint: { part } });
+      }
+      link.say('progress', 't1', { percent: 100 });
+      const error = { name: 'Error', message: 'no space', retryable: true };
+      link.say('result', 't1', { outcome, ...(outcome === 'failed' && { error }) });
+      link.confirmsReports = true;
+      link.events.length = 0;
+      link.master = 'answers';
+      await link.clock.pass(HEARTBEAT_MS);
+      const said = link.events.filter(({ type }) => /^(progressReported|attempt)/.test(type));
+      expect(said.map(({ type }) => type)).to.deep.equal(['progressReported', 'attemptEnded']);
+      expect(link.of('progressReported')[0]?.checkpoint).to.equal('{"part":40}');
+    });
+  }
+
   it('tells a master that knows no events of none, and none of an attempt that it has fenced', async () => {
     const link = new MemoryLink();
     await link.run('t1');

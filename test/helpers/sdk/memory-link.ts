@@ -72,8 +72,13 @@ export class MemoryLink {
   }
 
   /** The handler reports, or ends. */
-  say(type: 'progress' | 'event' | 'result', taskId: string, fields: object = {}): void {
-    const body = JSON.stringify({ type, task_id: taskId, attempt: 1, ...fields });
+  say(
+    type: 'progress' | 'checkpoint' | 'event' | 'result',
+    taskId: string,
+    fields: object = {},
+  ): void {
+    const frame = type === 'checkpoint' ? 'progress' : type;
+    const body = JSON.stringify({ type: frame, task_id: taskId, attempt: 1, ...fields });
     this.client.take({ type, taskId, attempt: 1, body });
   }
 
