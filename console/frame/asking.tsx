@@ -82,8 +82,12 @@ export function Asking() {
   const [question, setQuestion] = useState<Question | null>(null);
   useEffect(() => {
     listener = setQuestion;
+    // What was asked about stays behind where one goes.
+    const leave = (): void => setQuestion(null);
+    window.addEventListener('hashchange', leave);
     return () => {
       listener = () => undefined;
+      window.removeEventListener('hashchange', leave);
     };
   }, []);
   return (

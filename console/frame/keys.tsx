@@ -28,8 +28,13 @@ export function Keys() {
       else return;
       event.preventDefault();
     };
+    const leave = (): void => setOpen(false);
     document.addEventListener('keydown', press);
-    return () => document.removeEventListener('keydown', press);
+    window.addEventListener('hashchange', leave);
+    return () => {
+      document.removeEventListener('keydown', press);
+      window.removeEventListener('hashchange', leave);
+    };
   });
   useEffect(() => {
     if (isOpen) dialog.current?.showModal();

@@ -184,10 +184,17 @@ export const pages: Readonly<Record<string, Page>> = {
 
 const FIRST = 'overview';
 
+/** `tasks/x` is one of the tasks, though it should be called `task/x`. */
+function pageOf(page: string, name: string | null): Page | undefined {
+  const one = name !== null && page.endsWith('s') ? pages[page.slice(0, -1)] : undefined;
+  return one ?? pages[page];
+}
+
 export function pageAt({ page, name }: Place, me: Whoami): ComponentChildren {
-  const there = pages[page === '' ? FIRST : page];
-  if (there === undefined) return <p class="refusal">{t('no-page')}</p>;
+  const there = pageOf(page === '' ? FIRST : page, name);
+  const noPage = <p class="refusal">{t('no-page')}</p>;
+  if (there === undefined) return noPage;
   const { route, show } = there;
-  if (route === undefined || may(me, route)) return show(name);
+  if (route === undefined || may(me, route)) return show(name) || noPage;
   return <p class="refusal">{t('no-right', { role: me.role })}</p>;
 }

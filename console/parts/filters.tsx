@@ -68,7 +68,7 @@ export function ChoiceFilter({ name, label, of, choices, inWords }: ChoiceProps)
         value={of.filters[name] ?? ''}
         onChange={({ currentTarget }) => of.change({ [name]: currentTarget.value })}
       >
-        <option value="" />
+        <option value="">–</option>
         {choices.map((choice) => (
           <option key={choice} value={choice}>
             {inWords(choice)}

@@ -7,6 +7,7 @@ import { Bar } from '../../parts/state.tsx';
 import { type Column, type Layout, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t } from '../../words/words.ts';
+import { percentsOf } from './percents.ts';
 
 const STATES = ['idle', 'busy', 'draining'] as const;
 
@@ -48,14 +49,16 @@ function drainOf(version: string): string {
 /** Those first of which one has come last. */
 function versionsOf(executors: readonly ExecutorView[]): Version[] {
   const names = [...new Set(executors.map(({ version }) => version ?? ''))];
+  const ofEach = names.map((name) => executors.filter(({ version }) => (version ?? '') === name));
+  const percents = percentsOf(ofEach.map(({ length }) => length));
   return names
-    .map((version): Version => {
-      const own = executors.filter((one) => (one.version ?? '') === version);
+    .map((version, index): Version => {
+      const own = ofEach[index] ?? [];
       const inState = (state: string) => own.filter((one) => one.state === state).length;
       return {
         version,
         count: own.length,
-        percent: (own.length / executors.length) * 100,
+        percent: percents[index] ?? 0,
         states: { idle: inState('idle'), busy: inState('busy'), draining: inState('draining') },
         unready: own.filter(({ ready }) => ready?.ok === false).length,
         newestAt: newestOf(own),

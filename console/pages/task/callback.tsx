@@ -37,14 +37,14 @@ export function Callback({ notification, events }: Props) {
           ],
         ]}
       />
-      {tries > 0 && events !== null && <Tries of={events.filter(isTry)} />}
+      {tries > 0 && events !== null && <Tries of={events.filter(isTry).reverse()} />}
     </Section>
   );
 }
 
 const isTry = ({ kind }: TaskEvent): boolean => kind === 'task.callback_tried';
 
-/** They are told by the feed only, and only where it tells everything. */
+/** The newest first. They are told by the feed only, and only where it tells everything. */
 function Tries({ of: tries }: { readonly of: readonly TaskEvent[] }) {
   if (tries.length === 0) return <p class="soft">{t('callback.untold')}</p>;
   return <Table of={tryLayout} rows={tries} />;

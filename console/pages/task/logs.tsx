@@ -1,4 +1,7 @@
-/** The log of a task while it runs, and after: the newest lines, of one attempt or all that follow, by level and text. */
+/**
+ * The log of a task while it runs, and after: the newest lines, or those from the first error on, of one attempt or all
+ * that follow, by level and text.
+ */
 import { type LogLine, type LogPage, logLevels, visibleText } from '@soda-scheduler/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, callForText } from '../../api/call.ts';
@@ -15,12 +18,18 @@ const PAGE_LIMIT = 1_000;
 const EVERY_MS = 2_000;
 /** From the end, within which somebody reads what comes. */
 const END_PX = 20;
+/** After the last letter that was typed. */
+const TYPED_MS = 400;
+/** Lines before the first error that are shown with it. */
+const LEAD_COUNT = 5;
 
 interface Filter {
   readonly level: string;
   readonly text: string;
   /** Empty: of the newest that has a log, and those after it. */
   readonly attempt: string;
+  /** The place behind which the lines begin, of which the first are shown. Empty: the newest are. */
+  readonly from: string;
 }
 
 interface Shown {
@@ -31,41 +40,51 @@ interface Shown {
 }
 
 const NOTHING: Shown = { lines: [], dropped: 0, lost: 0 };
-const ALL: Filter = { level: '', text: '', attempt: '' };
+const ALL: Filter = { level: '', text: '', attempt: '', from: '' };
 
 interface Props {
   readonly taskId: string;
   readonly attempt: number;
+  readonly hasEnded: boolean;
 }
 
 /** @param attempt the newest one. */
-export function Logs({ taskId, attempt }: Props) {
+export function Logs({ taskId, attempt, hasEnded }: Props) {
   const [filter, setFilter] = useState(ALL);
-  const [follows, setFollows] = useState(true);
-  const { lines, dropped, lost } = useLog(taskId, filter);
+  const [isAtEnd, setFollows] = useState(true);
+  const { lines, dropped, lost } = useLog(taskId, hasEnded, filter);
+  const isFromError = filter.from !== '';
+  const follows = isAtEnd && !isFromError;
+  const change = (changed: Partial<Filter>): void =>
+    setFilter((before) => ({ ...before, ...changed }));
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
     const { current } = list;
     if (current !== null && follows) current.scrollTop = current.scrollHeight;
   }, [lines, follows]);
   if (lines.length + lost === 0 && filter === ALL) return null;
-  const toFirstError = (first: LogLine | undefined): void => {
+  const toFirstError = (first: LogLine): void => {
     setFollows(false);
-    // Of a long log it may be before what is shown: then errors are all that is.
-    if (first === undefined || lines.length === LINES_MAX) setFilter({ ...filter, level: 'error' });
-    else document.getElementById(idOf(first))?.scrollIntoView({ block: 'center' });
+    const line = document.getElementById(idOf(first));
+    if (line !== null) return line.scrollIntoView({ block: 'center' });
+    // Of a long log it may be before what is shown.
+    const from = `${first.attempt}.${Math.max(0, first.n - LEAD_COUNT)}`;
+    change({ level: '', text: '', from });
   };
   return (
     <Section
       title={t('logs')}
       actions={
         <>
-          <Choices filter={filter} change={setFilter} attempt={attempt} />
+          <Choices filter={filter} change={change} attempt={attempt} />
           <label class="check">
             <input
               type="checkbox"
               checked={follows}
-              onChange={({ currentTarget }) => setFollows(currentTarget.checked)}
+              onChange={({ currentTarget: { checked } }) => {
+                setFollows(checked);
+                if (checked) change({ from: '' });
+              }}
             />
             {t('logs.follow')}
           </label>
@@ -73,10 +92,7 @@ export function Logs({ taskId, attempt }: Props) {
         </>
       }
     >
-      {(dropped > lost || lines.length === LINES_MAX) && (
-        <p class="soft">{t('logs.left-out', { n: dropped - lost, max: LINES_MAX })}</p>
-      )}
-      {lines.length === 0 && <p class="soft">{t('logs.none')}</p>}
+      <Notes of={{ lines, dropped, lost }} isFromError={isFromError} change={change} />
       <ol
         class="log"
         ref={list}
@@ -95,9 +111,36 @@ export function Logs({ taskId, attempt }: Props) {
   );
 }
 
+interface NotesProps {
+  readonly of: Shown;
+  readonly isFromError: boolean;
+  readonly change: (changed: Partial<Filter>) => void;
+}
+
+/** What is not shown of it. */
+function Notes({ of: { lines, dropped, lost }, isFromError, change }: NotesProps) {
+  return (
+    <>
+      {isFromError && (
+        <p class="soft">
+          {t('logs.from-error', { max: LINES_MAX })}{' '}
+          <button type="button" class="quiet" onClick={() => change({ from: '' })}>
+            {t('logs.to-newest')}
+          </button>
+        </p>
+      )}
+      {!isFromError && lines.length === LINES_MAX && (
+        <p class="soft">{t('logs.left-out', { max: LINES_MAX })}</p>
+      )}
+      {dropped > lost && <p class="soft">{t('logs.dropped', { n: dropped - lost })}</p>}
+      {lines.length === 0 && <p class="soft">{t('logs.none')}</p>}
+    </>
+  );
+}
+
 interface ChoicesProps {
   readonly filter: Filter;
-  readonly change: (filter: Filter) => void;
+  readonly change: (changed: Partial<Filter>) => void;
   readonly attempt: number;
 }
 
@@ -112,7 +155,7 @@ function Choices({ filter, change, attempt }: ChoicesProps) {
         <select
           aria-label={t('logs.attempt')}
           value={filter.attempt}
-          onChange={({ currentTarget }) => change({ ...filter, attempt: currentTarget.value })}
+          onChange={({ currentTarget }) => change({ attempt: currentTarget.value, from: '' })}
         >
           <option value="">{t('logs.newest')}</option>
           {attempts.map((n) => (
@@ -125,7 +168,7 @@ function Choices({ filter, change, attempt }: ChoicesProps) {
       <select
         aria-label={t('logs.level')}
         value={filter.level}
-        onChange={({ currentTarget }) => change({ ...filter, level: currentTarget.value })}
+        onChange={({ currentTarget }) => change({ level: currentTarget.value })}
       >
         <option value="">{t('logs.all')}</option>
         {logLevels.map((level) => (
@@ -134,13 +177,41 @@ function Choices({ filter, change, attempt }: ChoicesProps) {
           </option>
         ))}
       </select>
-      <input
-        aria-label={t('logs.text')}
-        placeholder={t('logs.text')}
-        value={filter.text}
-        onChange={({ currentTarget }) => change({ ...filter, text: currentTarget.value })}
-      />
+      <TextFilter text={filter.text} apply={(text) => change({ text })} />
     </>
+  );
+}
+
+interface TextProps {
+  readonly text: string;
+  readonly apply: (text: string) => void;
+}
+
+/** What is typed stays, however often the page is shown anew, and counts once nobody types. */
+function TextFilter({ text, apply }: TextProps) {
+  const [typed, setTyped] = useState(text);
+  const applied = useRef(text);
+  useEffect(() => {
+    if (text === applied.current) return;
+    applied.current = text;
+    setTyped(text);
+  }, [text]);
+  useEffect(() => {
+    if (typed === applied.current) return undefined;
+    const timer = setTimeout(() => {
+      applied.current = typed;
+      apply(typed);
+    }, TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <input
+      aria-label={t('logs.text')}
+      placeholder={t('logs.text')}
+      value={typed}
+      spellcheck={false}
+      onInput={({ currentTarget: { value } }) => setTyped(value)}
+    />
   );
 }
 
@@ -148,15 +219,20 @@ interface WaysProps {
   readonly taskId: string;
   readonly filter: Filter;
   readonly lines: readonly LogLine[];
-  readonly toFirstError: (first: LogLine | undefined) => void;
+  readonly toFirstError: (first: LogLine) => void;
 }
 
 /** To the first error, and out of the page. */
 function Ways({ taskId, filter, lines, toFirstError }: WaysProps) {
   const { namespace } = useFrame().place;
-  const firstError = lines.find(({ level }) => level === 'error');
+  const { attempt } = filter;
+  const mayHaveErrors = lines.length === LINES_MAX || lines.some(({ level }) => level === 'error');
+  const find = async (): Promise<void> => {
+    const first = await firstError(taskId, namespace, attempt);
+    if (first === null) tell(t('logs.none'));
+    else toFirstError(first);
+  };
   const download = async (): Promise<void> => {
-    const { attempt } = filter;
     const text = await callForText({
       path: pathOf(taskId),
       namespace,
@@ -167,8 +243,12 @@ function Ways({ taskId, filter, lines, toFirstError }: WaysProps) {
   };
   return (
     <>
-      {(firstError !== undefined || lines.length === LINES_MAX) && (
-        <button type="button" class="quiet" onClick={() => toFirstError(firstError)}>
+      {mayHaveErrors && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => void find().catch((error: unknown) => tell(inWords(error)))}
+        >
           {t('logs.first-error')}
         </button>
       )}
@@ -186,14 +266,35 @@ function Ways({ taskId, filter, lines, toFirstError }: WaysProps) {
 
 const pathOf = (taskId: string): string => `/task/${encodeURIComponent(taskId)}/logs`;
 
-/** Asks for what comes after the last page, until nothing more comes, and not while nobody sees it. */
-function useLog(taskId: string, { level, text, attempt }: Filter): Shown {
+/** Null: there is none. A page looks at so much of a log, and may be empty. */
+async function firstError(
+  taskId: string,
+  namespace: string,
+  attempt: string,
+): Promise<LogLine | null> {
+  const path = pathOf(taskId);
+  let after: string | undefined;
+  for (;;) {
+    const query = { level: 'error', limit: 1, attempt, after };
+    const { lines, next } = await call<LogPage>({ path, namespace, query });
+    if (lines[0] !== undefined) return lines[0];
+    if (next === after) return null;
+    after = next;
+  }
+}
+
+/**
+ * Asks for what comes after the last page, until nothing more comes, and not while nobody sees it.
+ * @param hasEnded with another one all begins anew: a task that has ended may be run again.
+ */
+function useLog(taskId: string, hasEnded: boolean, { level, text, attempt, from }: Filter): Shown {
   const { namespace } = useFrame().place;
   const [shown, setShown] = useState<Shown>(NOTHING);
   useEffect(() => {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
-    let after: string | undefined;
+    let after = from === '' ? undefined : from;
+    let count = 0;
     setShown(NOTHING);
     const ask = async (): Promise<void> => {
       if (!document.hidden && (await more())) return;
@@ -212,7 +313,11 @@ function useLog(taskId: string, { level, text, attempt }: Filter): Shown {
           });
           const isNew = page.next !== after;
           after = page.next;
-          if (page.lines.length > 0 || page.dropped > 0) setShown((before) => joined(before, page));
+          count += page.lines.length;
+          if (page.lines.length > 0 || page.dropped > 0) {
+            setShown((before) => joined(before, page, from === ''));
+          }
+          if (from !== '' && count >= LINES_MAX) return true;
           if (!isNew || (page.ended && page.lines.length === 0)) return page.ended;
         }
       } catch {
@@ -225,13 +330,18 @@ function useLog(taskId: string, { level, text, attempt }: Filter): Shown {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [taskId, namespace, level, text, attempt]);
+  }, [taskId, namespace, hasEnded, level, text, attempt, from]);
   return shown;
 }
 
-function joined(before: Shown, { lines, dropped, lost_at_end: lost }: LogPage): Shown {
+function joined(
+  before: Shown,
+  { lines, dropped, lost_at_end: lost }: LogPage,
+  keepsNewest: boolean,
+): Shown {
+  const all = [...before.lines, ...lines];
   return {
-    lines: [...before.lines, ...lines].slice(-LINES_MAX),
+    lines: keepsNewest ? all.slice(-LINES_MAX) : all.slice(0, LINES_MAX),
     dropped: before.dropped + dropped,
     lost: before.lost + lost,
   };

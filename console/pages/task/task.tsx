@@ -1,12 +1,12 @@
 /** One task: what it does or why it does not, what can be done about it, and all that is known of it. */
-import { jsonAt, type TaskView } from '@soda-scheduler/protocol';
+import { jsonAt, priorityNames, type TaskView } from '@soda-scheduler/protocol';
 import { callForText, curlOf } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorDetails, Json } from '../../parts/json.tsx';
-import { ExecutorLink } from '../../parts/link.tsx';
-import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
+import { ExecutorLink, Link } from '../../parts/link.tsx';
+import { Empty, Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
 import { Bar, isEnded, State } from '../../parts/state.tsx';
 import { clockOf, lengthOf, Time, TimeInFull, Took } from '../../parts/time.tsx';
@@ -38,6 +38,16 @@ export function TaskPage({ id }: { readonly id: string }) {
     },
     LIVE_MS,
   );
+  if (told.data === null && told.refused?.status === 404) {
+    return (
+      <>
+        <Head title={id} />
+        <Empty title={told.refused.message}>
+          <Link to="tasks">{t('tasks.all')}</Link>
+        </Empty>
+      </>
+    );
+  }
   return (
     <>
       <Head
@@ -86,7 +96,7 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
         )}
       </div>
       <Timeline task={task} events={events ?? []} />
-      <Logs key={String(isEnded(task))} taskId={task.task_id} attempt={task.attempt} />
+      <Logs taskId={task.task_id} attempt={task.attempt} hasEnded={isEnded(task)} />
       {task.notification !== null && <Callback notification={task.notification} events={events} />}
       <Section title={t('task.facts')}>
         <TaskFacts task={task} />
@@ -186,10 +196,23 @@ function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progres
   );
 }
 
+/** Seconds of head start, or the name that they have. */
+function priorityText(priority: number): string {
+  const [name] = Object.entries(priorityNames).find(([, value]) => value === priority) ?? [];
+  return name ?? `${priority < 0 ? '−' : ''}${lengthOf(Math.abs(priority) * 1000)}`;
+}
+
+/** Seconds: below 0 always as long, and else what doubling waits end at. */
+function retryText(interval: TaskView['retry']['interval']): string {
+  const inSeconds = (value: number) => lengthOf(Math.abs(value) * 1000);
+  if (typeof interval !== 'number') return interval.map(inSeconds).join(', ');
+  const name = interval < 0 ? 'task.retry.always' : 'task.retry.up-to';
+  return interval === 0 ? '–' : t(name, { length: inSeconds(interval) });
+}
+
 function TaskFacts({ task }: { readonly task: TaskView }) {
   const { user, retry, uses, needs } = task;
   const seconds = (value: number | null) => (value === null ? null : lengthOf(value * 1000));
-  const interval = Array.isArray(retry.interval) ? retry.interval.join(', ') : retry.interval;
   return (
     <Facts
       of={[
@@ -201,7 +224,7 @@ function TaskFacts({ task }: { readonly task: TaskView }) {
         [t('filter.project'), user.project],
         [t('filter.env'), user.env],
         [t('filter.user'), user.user],
-        [t('task.priority'), task.priority],
+        [t('task.priority'), priorityText(task.priority)],
         [t('task.place'), task.place && wordOf('place', task.place)],
         [t('task.labels'), task.labels.join(' ')],
         [t('filter.requires'), task.requires.join(' ')],
@@ -211,7 +234,7 @@ function TaskFacts({ task }: { readonly task: TaskView }) {
           t('attempts'),
           `${task.attempts_used} / ${retry.max_attempts === 0 ? '∞' : retry.max_attempts}`,
         ],
-        [t('task.retry'), `${interval} s`],
+        [t('task.retry'), retryText(retry.interval)],
         [t('task.execution_timeout'), seconds(task.execution_timeout)],
         [t('task.stall_timeout'), seconds(task.stall_timeout)],
         [t('task.start_timeout'), seconds(task.start_timeout)],

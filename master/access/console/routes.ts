@@ -49,7 +49,7 @@ export function consoleRoutes(files: ConsoleFiles, authorizer: Authorizer): Rout
     }
     const { contentType, bytes } = file;
     const vary = { Vary: 'Accept-Encoding', ...headers };
-    if (!/\bgzip\b/.test(asked['accept-encoding'] ?? '')) {
+    if (!takesGzip(asked['accept-encoding'])) {
       return { body: bytes, contentType, headers: vary };
     }
     const body = zipped.get(file) ?? gzipSync(bytes);
@@ -86,7 +86,7 @@ export function consoleRoutes(files: ConsoleFiles, authorizer: Authorizer): Rout
         const { token } = validate(sessionRequest, body);
         const { actor, headers: made } = authorizer.logIn(token, headers, address);
         const { name, role } = actor;
-        return { body: { name, role }, headers: made, logged: { name } };
+        return { body: { name, role }, headers: made, logged: { by: name, role } };
       },
     },
     {
@@ -101,4 +101,16 @@ export function consoleRoutes(files: ConsoleFiles, authorizer: Authorizer): Rout
       }),
     },
   ];
+}
+
+/** By name, or as any other; what has the weight 0 is not wanted. */
+function takesGzip(accepted = ''): boolean {
+  const weights = new Map(
+    accepted.split(',').map((one) => {
+      const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase());
+      const weight = parameters.find((part) => part.startsWith('q='));
+      return [name, weight === undefined ? 1 : Number(weight.slice(2))];
+    }),
+  );
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }

@@ -212,8 +212,9 @@ function tellChange(
   { logged }: Reply,
 ): void {
   if (logged === null) return;
-  const what = { event: 'change', action: `${method} ${path}`, ...params, ...logged };
-  log.info('a request has changed something', { ...what, by: name, role, address });
+  const what = { event: 'change', action: `${method} ${path}`, ...params };
+  // Of a login nobody knows who it is before it is done: what is logged of it says so.
+  log.info('a request has changed something', { ...what, by: name, role, address, ...logged });
 }
 
 async function reach(

@@ -69,6 +69,16 @@ describe('the console over HTTP', () => {
           .end();
       });
       expect(gunzipSync(bytes).toString()).to.equal('run()');
+      for (const [accepted, isZipped] of [
+        ['gzip;q=0', false],
+        ['*;q=0.5, gzip; q=0', false],
+        ['identity', false],
+        ['gzip;q=0.1', true],
+        ['*', true],
+      ] as const) {
+        const { headers } = await face.get('/', { 'accept-encoding': accepted });
+        expect(headers['content-encoding'] === 'gzip', accepted).to.equal(isZipped);
+      }
     });
 
     it('are those that were built, and no others', async () => {
@@ -97,6 +107,8 @@ describe('the console over HTTP', () => {
       expect((await face.get(`${BASE}/tasks`, { cookie })).status).to.equal(200);
       expect((await face.get(`${BASE}/tokens`, { cookie })).status).to.equal(403);
       expect(JSON.stringify(face.loggedFields)).to.not.include(cookie.split('=')[1]);
+      const login = face.loggedFields.find((one) => String(one?.['action']).includes('/session'));
+      expect(login).to.include({ by: 'ada', role: 'operate', address: '127.0.0.1' });
     });
 
     it('is one of several in a browser, where masters on other ports of the host have theirs', async () => {

@@ -1,6 +1,7 @@
 /** What of the console needs no browser: places in the URL, JSON as it was written, words of both languages. */
 import { expect } from 'chai';
 import { hrefOf, placeOf } from '../../../console/frame/place.ts';
+import { percentsOf } from '../../../console/pages/fleet/percents.ts';
 import { indented } from '../../../console/parts/indented.ts';
 import { fieldsOf, filledFields, paramsText } from '../../../console/pages/tasks/schema-fields.ts';
 import {
@@ -21,6 +22,13 @@ import { en } from '../../../console/words/en.ts';
 import { zh } from '../../../console/words/zh.ts';
 
 describe('texts of the console', () => {
+  it('cut shares so that they add up to all', () => {
+    expect(percentsOf([2, 1])).to.deep.equal([67, 33]);
+    expect(percentsOf([1, 1, 1])).to.deep.equal([34, 33, 33]);
+    expect(percentsOf([199, 1])).to.deep.equal([100, 0]);
+    expect(percentsOf([])).to.deep.equal([]);
+  });
+
   it('say in the URL where one is, and find it there', () => {
     const query = { state: 'failed', error: 'a&b=ü #1' };
     for (const place of [
