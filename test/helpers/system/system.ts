@@ -206,13 +206,14 @@ export class System {
     });
   }
 
-  /** The executor of the ffmpeg example, in its own process, on a directory of media files. */
+  /** The executor of the ffmpeg example, or another of media files, in its own process on a directory of them. */
   async ffmpegExecutor(
     name: string,
     mediaRoot: string,
     env: Readonly<Record<string, string>> = {},
+    script = FFMPEG_EXECUTOR,
   ): Promise<SystemProcess> {
-    const executor = this.spawn(name, [FFMPEG_EXECUTOR], {
+    const executor = this.spawn(name, [script], {
       SODA_URL: this.url + apiBaseOf(this.#namespace),
       MEDIA_ROOT: mediaRoot,
       FFMPEG_THREADS: '1',
