@@ -211,8 +211,10 @@ class Push {
       source?.skipTo(frame);
       if (source !== null && source.readyCount > 0) return;
       const isLate = source === null || now - beganAt >= FIRST_FRAME_MS_MAX;
-      if (isLate && (fallback === null || fallback.readyCount > 0)) return;
-      if (now - beganAt >= FIRST_FALLBACK_MS_MAX) return;
+      if (isLate && fallback !== null && fallback.readyCount > 0) return;
+      // Then it is black, as it is where neither will come.
+      const isNone = source === null && fallback === null;
+      if (isNone || now - beganAt >= FIRST_FALLBACK_MS_MAX) return;
       await wait(10, undefined, { signal: this.#ctx.signal });
     }
   }

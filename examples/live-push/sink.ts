@@ -90,7 +90,11 @@ export function urlSink(url: string, allowedHosts: ReadonlySet<string>): Sink {
 }
 
 function srtSink(place: string, query: URLSearchParams): Sink {
-  const named = [...query].flatMap(([name, value]) => [`-${name}`, value]);
+  // ffmpeg has another option that is called `streamid`.
+  const named = [...query].flatMap(([name, value]) => [
+    name === 'streamid' ? '-srt_streamid' : `-${name}`,
+    value,
+  ]);
   return {
     shown: `srt://${place}`,
     muxer: 'mpegts',

@@ -90,7 +90,9 @@ describe('where a push goes', () => {
     expect(rtmp.redact('Unexpected stream room/key-1')).to.equal('Unexpected stream …');
     const srt = urlSink('srt://h:9?streamid=abc&passphrase=0123456789', new Set(['h']));
     expect(srt.target).to.equal('srt://h:9');
-    expect(srt.options.join(' ')).to.include('-mode caller -streamid abc -passphrase 0123456789');
+    expect(srt.options.join(' ')).to.include(
+      '-mode caller -srt_streamid abc -passphrase 0123456789',
+    );
     expect(srt.redact('passphrase 0123456789 of abc')).to.equal('passphrase … of …');
   });
 });
