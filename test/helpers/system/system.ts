@@ -28,8 +28,6 @@ export const EXECUTOR = scriptOf('../../system/processes/executor.mjs');
 const FFMPEG_EXECUTOR = scriptOf('../../../examples/dist/ffmpeg/executor.js');
 
 export const user = { group: 'tests' };
-/** Of every system unless it is told otherwise. */
-const LEASE_MS = 6_000;
 
 /** What `processes/executor.mjs` does, in order; a list of lists is one for each attempt. */
 export type Step =
@@ -169,7 +167,7 @@ export class System {
     return this.spawn(`master ${this.#masterCount}`, [SODA, 'master'], {
       SODA_DATABASE_URL: this.#options.databaseUrl,
       SODA_DATA_DIR: join(this.folder, 'data'),
-      SODA_LEASE: String(LEASE_MS / 1000),
+      SODA_LEASE: '6',
       SODA_NOTIFY_ALLOW: '127.0.0.1',
       SODA_NOTIFY_SECRET: SECRET,
       SODA_LOG_LEVEL: 'debug',
@@ -206,7 +204,7 @@ export class System {
     });
   }
 
-  /** The executor of the ffmpeg example, or another of media files, in its own process on a directory of them. */
+  /** The executor of the ffmpeg example, in its own process, on a directory of media files. */
   async ffmpegExecutor(
     name: string,
     mediaRoot: string,
