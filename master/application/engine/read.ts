@@ -171,7 +171,7 @@ async function readPage(
     }
     case 'overdue': {
       const clock = startClock(state, now);
-      const after = state.overdueCursor;
+      const after = state.overdue.cursor;
       const page = await store.loadOverdue(now, clock, pageCount, after);
       return { type: 'overdueLoaded', ...page };
     }

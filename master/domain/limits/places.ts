@@ -105,7 +105,7 @@ export function holdBy(state: State, gate: Gate, task: Task): void {
   lane.heldCount++;
   lane.kind.heldCount++;
   state.tasks.delete(task.id);
-  if (task.deadlineAt !== null || task.startBy !== null) state.overdueHidden = true;
+  if (task.deadlineAt !== null || task.startBy !== null) state.overdue.isNeeded = true;
   settle(state, gate);
 }
 

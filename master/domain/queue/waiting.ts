@@ -44,7 +44,7 @@ export function setAside(state: State, task: Task, out: Output): void {
   countSuspended(state, lane, 1);
   state.tasks.delete(task.id);
   state.givenBack.delete(task.seq);
-  if (task.deadlineAt !== null) state.overdueHidden = true;
+  if (task.deadlineAt !== null) state.overdue.isNeeded = true;
 }
 
 /** A task stops waiting, or being suspended: it is offered, or goes elsewhere, or it ends. */
@@ -185,7 +185,7 @@ function leaveToStore(state: State, task: Task): void {
   state.tasks.delete(task.id);
   state.givenBack.delete(task.seq);
   if (state.gates.size > 0) keepPlace(state, task);
-  if (task.deadlineAt !== null || task.startBy !== null) state.overdueHidden = true;
+  if (task.deadlineAt !== null || task.startBy !== null) state.overdue.isNeeded = true;
 }
 
 /** `lane`: null for the tasks that are not due. */

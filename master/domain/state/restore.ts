@@ -90,7 +90,7 @@ export function restore(options: Beginning): { state: State; output: Output } {
   for (const stored of options.lanes) recallWaiting(state, stored);
   state.delayed.until = { time: now + 1, seq: 0 };
   state.notifications.until = START;
-  state.overdueHidden = state.waitingCount + state.suspendedCount > 0;
+  state.overdue.isNeeded = state.waitingCount + state.suspendedCount > 0;
   const holdings = new Map(options.whole.holding.map((row) => [keyOf(row), row]));
   for (const task of options.active) {
     state.tasks.set(task.id, task);

@@ -55,6 +55,15 @@ export interface Choice {
   readonly executor: Executor | null;
 }
 
+/** For tasks past a limit of theirs that are only in the store. */
+export interface OverdueSearch {
+  /** Some waiting task with a deadline or a start limit is only there. */
+  isNeeded: boolean;
+  /** From where on the rest is to be looked for; null: from the first. */
+  cursor: Position | null;
+  nextAt: number;
+}
+
 export interface State {
   readonly policy: Policy;
   settings: Settings;
@@ -102,13 +111,9 @@ export interface State {
   waitingCount: number;
   /** Those that are suspended, all in the store only. */
   suspendedCount: number;
-  /** Some waiting task with a deadline or a start limit is only in the store: look for overdue ones at times. */
-  overdueHidden: boolean;
+  readonly overdue: OverdueSearch;
   /** Their limits have moved; the timers follow, some in each tick. */
   unwatched: Task[];
-  /** From where on the rest is to be looked for; null: from the first. */
-  overdueCursor: Position | null;
-  overdueCheckAt: number;
   /** The newest process of each executor id. */
   readonly executors: Map<string, Executor>;
   /** By name: the registered ones, and those of which operators have decided something. */
@@ -228,11 +233,10 @@ export const createState = (options: Start): State => ({
   releasableCount: RELEASE_COUNT_MAX,
   windowCount: 0,
   windowBytes: 0,
-  ...{ waitingCount: 0, suspendedCount: 0 },
-  overdueHidden: false,
+  waitingCount: 0,
+  suspendedCount: 0,
+  overdue: { isNeeded: false, cursor: null, nextAt: 0 },
   unwatched: [],
-  overdueCursor: null,
-  overdueCheckAt: 0,
   executors: new Map(),
   types: new Map(),
   pauses: new Map(),
@@ -270,7 +274,9 @@ export const createState = (options: Start): State => ({
   flushAt: Number.POSITIVE_INFINITY,
   roused: new Set(),
   freed: new Set(),
-  ...{ isHeldBack: false, lastTickAt: options.now, randomState: options.seed >>> 0 },
+  isHeldBack: false,
+  lastTickAt: options.now,
+  randomState: options.seed >>> 0,
 });
 
 /** In [0, 1). Mulberry32 (Tommy Ettinger, public domain): small, and the same for the same seed. */

@@ -104,14 +104,14 @@ function overdueLoaded(
   const foundCount = event.tasks.length;
   out.effects.push({ type: 'observe', event: 'overdue_swept', foundCount, doneCount });
   // A turn of its own: what has come meanwhile is stepped in between.
-  state.overdueCursor = event.next;
+  state.overdue.cursor = event.next;
   if (event.next !== null) {
     out.loads.push({ type: 'overdue' });
     return;
   }
   state.loading.delete('overdue');
   // If none is hidden, every task that waits is in memory, and has a timer.
-  state.overdueHidden = state.waitingCount + state.suspendedCount > state.windowCount;
+  state.overdue.isNeeded = state.waitingCount + state.suspendedCount > state.windowCount;
 }
 
 /** Asks for the next page when little is left. */

@@ -53,8 +53,8 @@ export function ticked(
   if (state.flushAt <= now) flush(state, out);
   askForTriggers(state, now, out);
   if (state.works.byId.size > 0) forgetOldWork(state, now, out);
-  if (state.overdueHidden && !state.loading.has('overdue') && state.overdueCheckAt <= now) {
-    state.overdueCheckAt = now + OVERDUE_CHECK_MS;
+  if (state.overdue.isNeeded && !state.loading.has('overdue') && state.overdue.nextAt <= now) {
+    state.overdue.nextAt = now + OVERDUE_CHECK_MS;
     state.loading.add('overdue');
     out.loads.push({ type: 'overdue' });
   }

@@ -110,7 +110,7 @@ describe('suspending a task', () => {
     const task = submit({ deadlineAt });
     suspend();
     scheduler.pass(HOUR + MINUTE);
-    expect(scheduler.state.overdueHidden || scheduler.state.loading.has('overdue')).to.equal(true);
+    expect(scheduler.state.overdue.isNeeded || scheduler.state.loading.has('overdue')).to.equal(true);
     const out = scheduler.send({ type: 'overdueLoaded', tasks: [task], next: null });
     expect(finished(out).map(({ state }) => state)).to.deep.equal(['expired']);
     scheduler.submit({ id: 'a' });
@@ -139,7 +139,8 @@ describe('suspending a task', () => {
   it('keeps a lane for what is suspended when a master begins', () => {
     const lanes = [{ lane: 2, count: 0, heldCount: 0, suspendedCount: 3, dueAt: null }];
     const { scheduler: restored } = Scheduler.restored({ lanes });
-    expect(restored.state).to.include({ suspendedCount: 3, waitingCount: 0, overdueHidden: true });
+    expect(restored.state).to.include({ suspendedCount: 3, waitingCount: 0 });
+    expect(restored.state.overdue.isNeeded).to.equal(true);
     expect(restored.state.emptyLanes.size).to.equal(0);
   });
 });
