@@ -158,7 +158,10 @@ export function curlOf(request: Request, needsToken: boolean): string {
     shellText(url),
     ...Object.entries(headers).map(([name, value]) => `-H ${shellText(`${name}: ${value}`)}`),
     ...(needsToken ? ['-H "authorization: Bearer $SODA_TOKEN"'] : []),
-    ...(body === undefined ? [] : [`-H 'content-type: application/json'`, `-d ${shellText(body)}`]),
+    ...(body === undefined || 'content-type' in headers
+      ? []
+      : [`-H 'content-type: application/json'`]),
+    ...(body === undefined ? [] : [`--data-binary ${shellText(body)}`]),
   ];
   return parts.join(' ');
 }

@@ -19,6 +19,9 @@ const TypePage = later(async () => (await details()).TypePage);
 const seldom = () => import('../pages/seldom.ts');
 const AlertsPage = later(async () => (await seldom()).AlertsPage);
 const AuditPage = later(async () => (await seldom()).AuditPage);
+const BlackoutsPage = later(async () => (await seldom()).BlackoutsPage);
+const CalendarPage = later(async () => (await seldom()).CalendarPage);
+const CalendarsPage = later(async () => (await seldom()).CalendarsPage);
 const NamespacesPage = later(async () => (await seldom()).NamespacesPage);
 const OperationPage = later(async () => (await seldom()).OperationPage);
 const OperationsPage = later(async () => (await seldom()).OperationsPage);
@@ -138,6 +141,19 @@ export const pages: Readonly<Record<string, Page>> = {
     show: () => <OneAtATimePage />,
   },
   pauses: { title: 'pauses', isInMenu: false, key: 'u', show: () => <PausesPage /> },
+  calendars: {
+    title: 'calendars',
+    isInMenu: true,
+    keptFor: ['calendar', 'blackouts'],
+    key: 'd',
+    show: () => <CalendarsPage />,
+  },
+  calendar: {
+    title: 'calendars.name',
+    isInMenu: false,
+    show: (name) => name && <CalendarPage key={name} name={name} />,
+  },
+  blackouts: { title: 'blackouts', isInMenu: false, show: () => <BlackoutsPage /> },
   callbacks: { title: 'callbacks', isInMenu: true, key: 'c', show: () => <CallbacksPage /> },
   reports: { title: 'reports', isInMenu: true, key: 'r', show: () => <ReportsPage /> },
   operations: {

@@ -2,6 +2,9 @@
 export { AlertsPage } from './alerts/alerts.tsx';
 export { ReceiversPage } from './alerts/receivers.tsx';
 export { RulesPage } from './alerts/rules.tsx';
+export { BlackoutsPage } from './calendars/blackouts.tsx';
+export { CalendarPage } from './calendars/calendar.tsx';
+export { CalendarsPage } from './calendars/calendars.tsx';
 export { DefinePage } from './fleet/define.tsx';
 export { LimitPage } from './limits/limit.tsx';
 export { LimitsPage } from './limits/limits.tsx';

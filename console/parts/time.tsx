@@ -105,6 +105,12 @@ export function monthText(month: string): string {
   return calendarText(`${month}-01`, { year: 'numeric', month: 'long' });
 }
 
+/** Of a day of the week, 0 being Sunday. */
+export function weekdayText(day: number, form: 'long' | 'narrow'): string {
+  // The first of 2023 was a Sunday.
+  return calendarText(`2023-01-0${day + 1}`, { weekday: form });
+}
+
 /** A day is the same in all zones. */
 function calendarText(day: string, form: Intl.DateTimeFormatOptions): string {
   return new Date(day).toLocaleDateString(language(), { ...form, timeZone: 'UTC' });

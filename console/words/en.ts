@@ -1,10 +1,12 @@
 /** English. `one|many` where a number decides. */
+import { enCalendars } from './en-calendars.ts';
 import { enCodes } from './en-codes.ts';
 import { enReports } from './en-reports.ts';
 import { enSet } from './en-set.ts';
 import { enTasks } from './en-tasks.ts';
 
 export const en = {
+  ...enCalendars,
   ...enCodes,
   ...enReports,
   ...enSet,

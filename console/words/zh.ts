@@ -1,11 +1,13 @@
 /** Chinese. The compiler asks for all that there is in English. */
 import type { en } from './en.ts';
+import { zhCalendars } from './zh-calendars.ts';
 import { zhCodes } from './zh-codes.ts';
 import { zhReports } from './zh-reports.ts';
 import { zhSet } from './zh-set.ts';
 import { zhTasks } from './zh-tasks.ts';
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
+  ...zhCalendars,
   ...zhCodes,
   ...zhReports,
   ...zhSet,
