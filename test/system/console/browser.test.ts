@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import { System } from '../../helpers/system/system.ts';
 import { describeTasks } from './tasks.ts';
+import { itKeepsCalendars } from './calendars.ts';
 import { describeReports, filesOf } from './reports.ts';
 import { itSets } from './settings.ts';
 
@@ -199,6 +200,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   });
 
   itSets(() => ({ page, go, says, api, browser, receiver: system.receiver }), HOSTILE);
+  itKeepsCalendars(() => ({ page, go, api, browser }), HOSTILE);
 
   describeTasks(() => ({ system, page, go, says, api }));
 
