@@ -62,7 +62,7 @@ function Shown({ of: calendar, reload }: ShownProps) {
       <Facts
         of={[
           [t('define.description'), description],
-          [t('calendars.weekend'), weekend.map((day) => weekdayText(day, 'long')).join(', ')],
+          [t('calendars.weekend'), inOrder(weekend).join(', ')],
           [t('calendars.changed'), <TimeInFull key="at" at={changedAt} />],
           [t('operation.by'), by],
           [t('calendars.version'), version],
@@ -88,6 +88,14 @@ function Shown({ of: calendar, reload }: ShownProps) {
       </Section>
     </>
   );
+}
+
+/** Of the week, Monday first. */
+function inOrder(days: readonly number[]): readonly string[] {
+  const fromMonday = (day: number) => (day + 6) % 7;
+  return days
+    .toSorted((a, b) => fromMonday(a) - fromMonday(b))
+    .map((day) => weekdayText(day, 'long'));
 }
 
 function Years({ of: name, year }: { readonly of: string; readonly year: number }) {
