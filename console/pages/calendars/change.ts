@@ -12,12 +12,7 @@ const pathOf = (name: string): string => `/calendar/${encodeURIComponent(name)}`
 const WEEKEND = ['6', '0'];
 
 /** To put all of a calendar. @param version that it must have; 0: there must be none. */
-export function putting(
-  name: string,
-  version: number,
-  namespace: string,
-  body: CalendarRequest,
-): Request {
+function putting(name: string, version: number, namespace: string, body: CalendarRequest): Request {
   const headers = { 'if-match': `"${version}"` };
   return { method: 'PUT', path: pathOf(name), namespace, body, headers };
 }

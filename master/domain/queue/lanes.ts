@@ -55,7 +55,7 @@ export function takeLane(state: State, row: LaneRow, of: Omit<Sorted, 'user'>): 
     state.kinds.set(key, kind);
     state.junctions.addKind(kind);
     noteKind(state.supplies, kind, true);
-    if (kind.pin !== null) state.pinnedKindCount++;
+    if (kind.pin !== null) state.pins.kindCount++;
   }
   const lane = createLane(id, group, kind);
   lane.isPaused = isPausedBy(state, lane);
@@ -163,11 +163,11 @@ function settleEmpty({ emptyLanes }: State, lane: Lane): void {
 }
 
 /** So many more kinds have tasks that wait for this executor alone, or fewer. */
-function pin({ pins, repinned }: State, executorId: string, by: 1 | -1): void {
-  const count = (pins.get(executorId) ?? 0) + by;
-  if (count === 0) pins.delete(executorId);
-  else pins.set(executorId, count);
-  if (count === 0 || count === by) repinned.add(executorId);
+function pin({ pins: { counts, changed } }: State, executorId: string, by: 1 | -1): void {
+  const count = (counts.get(executorId) ?? 0) + by;
+  if (count === 0) counts.delete(executorId);
+  else counts.set(executorId, count);
+  if (count === 0 || count === by) changed.add(executorId);
 }
 
 /** Why there is no room for the lane of such a task, or null. Empty ones go to make some. */
@@ -197,8 +197,8 @@ export function crowdOf(state: State, task: Sorted, out: Output): string | null 
 }
 
 /** Those that name an executor do not count: each has a lane, and these are bounded. */
-export function kindCountOf({ kinds, pinnedKindCount }: State): number {
-  return kinds.size - pinnedKindCount;
+export function kindCountOf({ kinds, pins }: State): number {
+  return kinds.size - pins.kindCount;
 }
 
 /** The type that has most, in words. */
@@ -226,6 +226,6 @@ function forgetLane(state: State, lane: Lane, out: Output): void {
   if (kind.lanes.size > 0) return;
   state.junctions.removeKind(kind);
   noteKind(state.supplies, kind, false);
-  if (kind.pin !== null) state.pinnedKindCount--;
+  if (kind.pin !== null) state.pins.kindCount--;
   state.kinds.delete(kind.key);
 }

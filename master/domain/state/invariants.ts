@@ -144,7 +144,8 @@ function checkExecutors(state: State, expect: Expect): void {
     };
     const isPlaced = poolKey === '' || poolKey === poolKeyOf(counting);
     expect(isPlaced, 'I20', () => `${id} is in pool ${poolKey} with ${JSON.stringify(counting)}`);
-    const isRightlyPinned = executor.isPinned === state.pins.has(id) || state.repinned.has(id);
+    const isRightlyPinned =
+      executor.isPinned === state.pins.counts.has(id) || state.pins.changed.has(id);
     const isSettled = poolKey === '' || !state.accepting || isRightlyPinned;
     expect(isSettled, 'I20', () => `${id} is pinned: ${executor.isPinned}`);
     const isFree = executor.connected && executor.occupation === null;

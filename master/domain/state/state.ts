@@ -55,6 +55,16 @@ export interface Choice {
   readonly executor: Executor | null;
 }
 
+/** Of kinds that name an executor. */
+export interface Pins {
+  /** How many of these there are: bounded as lanes are. */
+  kindCount: number;
+  /** How many of those with a task that waits name each executor. */
+  readonly counts: Map<string, number>;
+  /** Executors that are to get their own label, or to lose it. */
+  readonly changed: Set<string>;
+}
+
 /** For tasks past a limit of theirs that are only in the store. */
 export interface OverdueSearch {
   /** Some waiting task with a deadline or a start limit is only there. */
@@ -80,12 +90,7 @@ export interface State {
   readonly tasks: Map<string, Task>;
   readonly open: OpenTasks;
   readonly kinds: Map<string, Kind>;
-  /** Of these the ones that name an executor: bounded as lanes are. */
-  pinnedKindCount: number;
-  /** How many of those with a task that waits name each executor. */
-  readonly pins: Map<string, number>;
-  /** Executors that are to get their own label, or to lose it. */
-  readonly repinned: Set<string>;
+  readonly pins: Pins;
   readonly lanes: Map<number, Lane>;
   /** Those without a task that waits, the longest so first. */
   readonly emptyLanes: Set<Lane>;
@@ -219,9 +224,7 @@ export const createState = (options: Start): State => ({
   tasks: new Map(),
   open: new OpenTasks(),
   kinds: new Map(),
-  pinnedKindCount: 0,
-  pins: new Map(),
-  repinned: new Set(),
+  pins: { kindCount: 0, counts: new Map(), changed: new Set() },
   lanes: new Map(),
   emptyLanes: new Set(),
   shares: new Map(),

@@ -60,10 +60,10 @@ const begunLook = (): Look => ({ last: null, kept: [], refusedCount: 0 });
 
 /** Offers what may be offered now, and asks for rows where a window runs out. */
 export function assignRoused(state: State, now: number, out: Output): void {
-  const { freed, roused, opened, repinned, standingBack } = state;
+  const { freed, roused, opened, pins, standingBack } = state;
   const changeCount = out.changes.length;
   askStandingBack(state);
-  if (freed.size + roused.size + opened.size + repinned.size === 0 && !state.isHeldBack) return;
+  if (freed.size + roused.size + opened.size + pins.changed.size === 0 && !state.isHeldBack) return;
   if (state.accepting) {
     const round = beginRound(state, now, out);
     settlePins(state);

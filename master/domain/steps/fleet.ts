@@ -195,19 +195,19 @@ export function changePool(state: State, executor: Executor): void {
 
 /** Executors that tasks name, or name no more, change their pool. */
 export function settlePins(state: State): void {
-  for (const id of state.repinned) {
+  for (const id of state.pins.changed) {
     const executor = state.executors.get(id);
-    if (executor === undefined || executor.isPinned === state.pins.has(id)) continue;
+    if (executor === undefined || executor.isPinned === state.pins.counts.has(id)) continue;
     changePool(state, executor);
     becomeIdle(state, executor);
   }
-  state.repinned.clear();
+  state.pins.changed.clear();
 }
 
 function takeOverride(state: State, executor: Executor): void {
   const override = state.executorRecords.get(executor.id) ?? NO_OVERRIDE;
   executor.override = override;
-  executor.isPinned = state.pins.has(executor.id);
+  executor.isPinned = state.pins.counts.has(executor.id);
   const labels = override.labels ?? executor.own.labels;
   executor.labels = executor.isPinned ? [...new Set([...labels, pinOf(executor.id)])] : labels;
   executor.reserve = override.reserve ?? executor.own.reserve;

@@ -110,7 +110,9 @@ describe('suspending a task', () => {
     const task = submit({ deadlineAt });
     suspend();
     scheduler.pass(HOUR + MINUTE);
-    expect(scheduler.state.overdue.isNeeded || scheduler.state.loading.has('overdue')).to.equal(true);
+    expect(scheduler.state.overdue.isNeeded || scheduler.state.loading.has('overdue')).to.equal(
+      true,
+    );
     const out = scheduler.send({ type: 'overdueLoaded', tasks: [task], next: null });
     expect(finished(out).map(({ state }) => state)).to.deep.equal(['expired']);
     scheduler.submit({ id: 'a' });
