@@ -1,3 +1,4 @@
+/** What the sheet of a year shows of a calendar, and what a change of some days makes of it. */
 import { expect } from 'chai';
 import { monthsOf, spansOf, withDays } from '../../../console/pages/calendars/year.ts';
 
