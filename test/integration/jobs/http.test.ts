@@ -61,6 +61,8 @@ describe('jobs over HTTP', () => {
       'triggers[1].name',
       'triggers[2].only_on',
     ]);
+    const zone = { triggers: [{ cron: '0 3 * * *', zone: 'Asia/Shanghia' }] };
+    expect(errorsOf(await put('bad', zone))[0]).to.match(/; did you mean Asia\/Shanghai\?$/);
     const fixed = { template: { task: { type: 'echo', id: 'x' }, user: { group: 'g' } } };
     expect(errorsOf(await call('PUT', '/job/bad', fixed))[0]).to.match(/^template\.task\.id/);
     expect((await call('GET', '/job/bad')).status).to.equal(404);

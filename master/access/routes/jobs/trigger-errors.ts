@@ -1,4 +1,5 @@
 /** What no schema can say of the triggers of a job. */
+import { didYouMean } from '@soda-scheduler/protocol';
 import type { jobRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import { CronRefused, cronOf } from '../../../domain/schedule/cron.ts';
@@ -19,10 +20,12 @@ interface Rules {
 
 export function triggerErrors(job: string, triggers: readonly Asked[], rules: Rules): FieldError[] {
   const names = new Set<string>();
+  // One is hinted at: each costs milliseconds.
+  const wrong = triggers.find(({ zone = 'UTC' }) => !isZone(zone));
   return triggers.flatMap((trigger, index) => {
     const at = `triggers[${index}]`;
     const name = trigger.name ?? 'default';
-    const errors = ownErrors(job, trigger, rules);
+    const errors = ownErrors(job, trigger, rules, trigger === wrong);
     if (trigger.name === undefined && triggers.length > 1) {
       errors.push({ field: 'name', message: 'of several triggers each needs a name' });
     } else if (names.has(name)) errors.push({ field: 'name', message: 'another has that name' });
@@ -31,13 +34,15 @@ export function triggerErrors(job: string, triggers: readonly Asked[], rules: Ru
   });
 }
 
-function ownErrors(job: string, trigger: Asked, rules: Rules): FieldError[] {
+function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const add = (field: string, message: string) => errors.push({ field, message });
   const { name = '', zone = 'UTC', cron, at, delay, on, only_on, except, shift } = trigger;
   if (TAKEN_NAMES.includes(name)) add('name', `${name} is what runs by hand are called`);
-  if (!isZone(zone)) add('zone', 'expected a zone of the IANA, as Asia/Shanghai');
-  else if (cron !== undefined) {
+  if (!isZone(zone)) {
+    const hint = isHinted ? didYouMean(zone, zonesLike(zone)) : '';
+    add('zone', `expected a zone of the IANA, as Asia/Shanghai${hint}`);
+  } else if (cron !== undefined) {
     const problem = cronProblem(cron);
     if (problem !== null) add('cron', problem);
   }
@@ -56,6 +61,11 @@ function ownErrors(job: string, trigger: Asked, rules: Rules): FieldError[] {
     add('shift', 'needs `only_on` or `except`');
   }
   return errors;
+}
+
+/** Those that may be near. */
+function zonesLike(zone: string): string[] {
+  return Intl.supportedValuesOf('timeZone').filter((one) => Math.abs(one.length - zone.length) < 5);
 }
 
 function cronProblem(expression: string): string | null {
