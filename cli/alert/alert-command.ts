@@ -1,5 +1,5 @@
 /** `soda alert`: what is raised, who silences it, what is said, and whether receivers hear it. */
-import type { AlertView } from '@soda-scheduler/client';
+import type { AlertView, SodaClient } from '@soda-scheduler/client';
 import { alertSeverities } from '@soda-scheduler/protocol';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import {
@@ -7,6 +7,7 @@ import {
   connect,
   masterwideCommand,
   remoteCommand,
+  sayAside,
 } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { INSTANT, instantOf } from '../instant.ts';
@@ -51,16 +52,19 @@ function listCommand(): Command {
         'to mend it',
       ];
       const query = { state, namespace: inNamespace };
+      const hasReceivers = await anyReceiver(client);
       await output.rows(client.alerts.list(query), head, (one) => [
         one.id,
         one.severity,
         one.rule,
         one.namespace,
         inWords(one.lasts),
-        toldInWords(one),
+        toldInWords(one, hasReceivers),
         one.message,
         one.change,
       ]);
+      if (hasReceivers !== false) return;
+      sayAside('nobody is told of alerts: there is no receiver (soda alert receivers set --help)');
     });
 }
 
@@ -145,11 +149,26 @@ function field(text: string, before: Record<string, string> = {}): Record<string
   return { ...before, [name]: value ?? '' };
 }
 
+/** Null: whoever asks may not know. */
+async function anyReceiver({ alerts }: SodaClient): Promise<boolean | null> {
+  try {
+    return (await alerts.receivers()[Symbol.asyncIterator]().next()).done !== true;
+  } catch {
+    return null;
+  }
+}
+
 /** Who has been told, and who has not. */
-function toldInWords({ deliveries, silenced_until: until, told_at: at }: AlertView): string | null {
+function toldInWords(
+  { deliveries, silenced_until: until, told_at: at }: AlertView,
+  hasReceivers: boolean | null,
+): string | null {
   if (until !== null && Date.parse(until) > Date.now()) return `silenced until ${until}`;
   const newest = new Map(deliveries.map((one) => [one.receiver, one]));
-  if (newest.size === 0) return at === null ? null : 'nobody that you may see is to be told';
+  if (newest.size === 0) {
+    if (hasReceivers === false) return 'nobody: there is no receiver';
+    return at === null ? null : 'nobody that you may see is to be told';
+  }
   return [...newest.values()]
     .map(({ receiver, state }) => (state === 'delivered' ? receiver : `${receiver} (${state})`))
     .join(', ');

@@ -20,16 +20,9 @@ import { verifiedInWords } from '../audit-command.ts';
 import { connect, type ConnectionOptions, givenNamespace, remoteCommand } from '../connection.ts';
 import { Failure } from '../exit-code.ts';
 import { withoutStop } from '../output.ts';
-
-interface Finding {
-  readonly check: string;
-  readonly state: 'ok' | 'warning' | 'failed';
-  readonly detail: string;
-}
+import { clockFinding, type Finding } from './clock.ts';
 
 const CONNECT_TIMEOUT_S = 3;
-/** Receivers of callbacks refuse a timestamp that is five minutes off. */
-const SKEW_MS_MAX = 60_000;
 const NODE_OLDEST = [20, 19] as const;
 /** What is fuller than this may soon refuse, close or put off. */
 const FULL_PERCENT = 80;
@@ -87,12 +80,14 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
       signal: AbortSignal.timeout(Math.ceil(timeout * 1000)),
     });
   let ready: Response;
+  const askedAt = Date.now();
   try {
     ready = await ask('/readyz');
   } catch (error) {
     const isSilent = (error as Error).name === 'TimeoutError';
     return absent(base, isSilent ? `none within ${timeout} s` : reasonOf(error), isSilent);
   }
+  const heardAt = Date.now();
   const said = (await ready.json().catch(() => null)) as Record<string, unknown> | null;
   const { status, detail } = said ?? {};
   const isMaster = ready.ok ? status === 'ready' : typeof detail === 'string';
@@ -115,7 +110,7 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
     { check: 'master', state, detail: what.join(', ') },
     await checkToken(ask, token),
     ...(await checkNamespace(ask, namespaceOf(url, givenNamespace(options)))),
-    clockFinding(ready.headers.get('date')),
+    clockFinding(ready.headers.get('date'), { askedAt, heardAt }),
     ...proofFinding(metrics),
     ...boundFindings(metrics),
     ...(await checkDuties(ask)),
@@ -261,16 +256,6 @@ function troubleWith({ interval, overdue, last }: GovernanceView['duties'][0]): 
 function samplesOf(metrics: string, name: string): Map<string, number> {
   const lines = metrics.matchAll(new RegExp(`^${name}\\{bound="(\\w+)"\\} (\\S+)$`, 'gm'));
   return new Map([...lines].map(([, bound = '', value]) => [bound, Number(value)]));
-}
-
-/** The Date header has whole seconds: it is up to one second behind. */
-function clockFinding(date: string | null): Finding {
-  const skewMs = Date.now() - Date.parse(date ?? '') - 500;
-  if (Number.isNaN(skewMs)) return { check: 'clock', state: 'warning', detail: 'no Date header' };
-  const seconds = Math.round(Math.abs(skewMs) / 1000);
-  const side = skewMs > 0 ? 'ahead of' : 'behind';
-  const detail = seconds <= 1 ? 'as the master' : `${seconds} s ${side} the master`;
-  return { check: 'clock', state: Math.abs(skewMs) > SKEW_MS_MAX ? 'failed' : 'ok', detail };
 }
 
 /** Asked only where no master answers: else the port is rightly taken. */

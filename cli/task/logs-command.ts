@@ -69,6 +69,10 @@ Examples:
           if (firstError) break;
         }
       });
+      if (!isFound && !firstError) {
+        const isAnyAsked = level === undefined && text === undefined && attempt === undefined;
+        sayAside(`${task} has no ${isAnyAsked ? 'log' : 'such line in its log'}`);
+      }
       if (firstError && !isFound) throw new Failure('there is no line of level error');
     });
 }

@@ -124,7 +124,12 @@ export const alertRuleList = z.object({
 
 export const alertReceiverRequest = z.strictObject({
   channel: z.enum(alertChannels),
-  to: z.array(z.email()).min(1).max(20).optional().describe('Of `mail`: addresses.'),
+  to: z
+    .array(z.email('expected an address, as ann@example.com'))
+    .min(1)
+    .max(20)
+    .optional()
+    .describe('Of `mail`: addresses.'),
   url: z
     .string()
     .max(HTTP_LIMITS.notifyUrlBytesMax)
@@ -222,7 +227,11 @@ export const alertListQuery = z.strictObject({
   state: z.enum(['raised', 'cleared']).default('raised'),
   namespace: z.string().regex(NAMESPACE_PATTERN).optional(),
   limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
-  cursor: z.string().regex(CURSOR).optional().describe('`next_cursor` of a page.'),
+  cursor: z
+    .string()
+    .regex(CURSOR, 'expected the `next_cursor` of a page')
+    .optional()
+    .describe('`next_cursor` of a page.'),
 });
 export const alertNameListQuery = z.strictObject({
   limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),

@@ -30,7 +30,11 @@ const asked = {
     ),
   kind: z
     .string()
-    .regex(/^[a-z]{1,16}(\.[a-z0-9_]{1,47})?$/, 'expected task.finished, or task for all of these')
+    .regex(/^[a-z]{1,16}(\.[a-z0-9_]{1,47})?$/, {
+      error: 'expected task.finished, or task for all of these',
+      // Else what is no name at all would be said to be no kind, too.
+      abort: true,
+    })
     .refine(isKind, 'there is no such kind: expected task.finished, or task for all of these')
     .optional(),
   limit: countInQuery(HTTP_LIMITS.eventPageMax).default(100),

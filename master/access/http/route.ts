@@ -3,8 +3,8 @@
  * nothing but `node:http`, so that the hot routes can be served without the router in between.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { NAMESPACE_PATTERN } from '@soda-scheduler/protocol';
-import type { z } from 'zod';
+import { API_BASE, NAMESPACE_PATTERN } from '@soda-scheduler/protocol';
+import { z } from 'zod';
 import { Unavailable } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
 import type { AuditTrail } from '../../application/process/audit-trail.ts';
@@ -12,6 +12,7 @@ import type { Author } from '../../domain/model/audit.ts';
 import type { Actor, Authorizer } from '../auth.ts';
 import { checkRole, checkScope, namespaceIn, type Right } from '../rights.ts';
 import type { ScopedMaster } from '../scoped-master.ts';
+import { checkShape } from '../body/fields.ts';
 import { announcedBytes, type BodyBudget, ClientGone, readBody } from '../body/read-body.ts';
 import { type AnswerKind, answers } from './answers.ts';
 import type { UnreadAnswers } from './pipeline.ts';
@@ -226,6 +227,7 @@ async function reach(
 ): Promise<Reply> {
   checkAccept(req.headers.accept, route);
   checkCondition(req.headers['if-match'], route);
+  checkQuery(asked.query, route);
   const { body: expected } = route;
   const { headers } = req;
   const { params, query, actor, author } = asked;
@@ -245,6 +247,14 @@ async function reach(
   } finally {
     hold.end();
   }
+}
+
+const NO_QUERY = z.strictObject({});
+
+/** What nobody looks at must not be taken for what was followed; the probes of others may have what they like. */
+function checkQuery(given: ApiRequest['query'], { path, query }: Route): void {
+  if (query !== undefined || !path.startsWith(API_BASE)) return;
+  if (Object.keys(given).length > 0) checkShape(NO_QUERY, given);
 }
 
 /** A condition that nobody looks at must not be taken for one that holds. */

@@ -27,6 +27,12 @@ export interface AlertDelivery {
   readonly endedAt: number | null;
 }
 
+/** An alert, and how it was told. */
+export interface SeenAlert {
+  readonly alert: Alert;
+  readonly deliveries: readonly AlertDelivery[];
+}
+
 export interface StoredAlerts {
   readonly rules: readonly AlertRule[];
   readonly receivers: readonly AlertReceiver[];

@@ -4,18 +4,10 @@
  * it after his next start. Decides nothing itself: `domain/alerts/` does.
  */
 import { type Alert, keyOf } from '../../domain/alerts/alert.ts';
-import {
-  AlertBook,
-  type IsKnown,
-  type Message,
-  type Silence,
-  type Verdict,
-} from '../../domain/alerts/book.ts';
+import { AlertBook, type Message, type Silence, type Verdict } from '../../domain/alerts/book.ts';
 import {
   type AlertReceiver,
   type AlertRule,
-  forgetfulMs,
-  hasToSettle,
   rulesInForce,
   speaksOf,
 } from '../../domain/alerts/rule.ts';
@@ -27,11 +19,13 @@ import {
 } from '../../domain/alerts/bounds.ts';
 import { type Author, changeMadeBy } from '../../domain/model/audit.ts';
 import { type Said, testAlert } from '../../domain/alerts/said.ts';
-import type { AlertDelivery, AlertSender, AlertStore, AlertTry, Log, Store } from '../ports.ts';
+import type { AlertSender, AlertStore, AlertTry, Log, Store } from '../ports.ts';
+import type { SeenAlert } from './alert-store.ts';
 import type { Duties, Duty, Found } from '../process/duties.ts';
 import type { Part } from '../process/lifecycle.ts';
 import { type Asker, letOthers, Turnstile } from '../turnstile.ts';
-import { lookBy, type LookedAt, type Watched } from './look.ts';
+import { FullDisk } from './full-disk.ts';
+import { knownBy, lookBy, type LookedAt, type Watched } from './look.ts';
 import { Named, receiverFields, ruleFields } from './named.ts';
 import { Outbox } from './outbox.ts';
 import { byReceiver, piecesOf } from './tell.ts';
@@ -61,12 +55,6 @@ export interface AlertsOptions extends Watched {
   readonly newId: () => string;
 }
 
-/** An alert, and how it was told. */
-export interface SeenAlert {
-  readonly alert: Alert;
-  readonly deliveries: readonly AlertDelivery[];
-}
-
 export class Alerts implements Part {
   readonly #options: AlertsOptions;
   readonly #store: AlertStore;
@@ -76,6 +64,7 @@ export class Alerts implements Part {
   readonly #rules: Named<AlertRule>;
   readonly #receivers: Named<AlertReceiver>;
   readonly #outbox: Outbox;
+  readonly #fullDisk: FullDisk;
   #book = new AlertBook();
   /** What was said and is not written yet. */
   #unsaid: Message[] = [];
@@ -107,6 +96,9 @@ export class Alerts implements Part {
       ...{ store: store.alerts, sender, clock, log },
       receiverOf: (name) => this.#receivers.byName.get(name),
     });
+    this.#fullDisk = new FullDisk(options, () => ({
+      ...{ rules: this.#rulesInForce(), receivers: this.#receivers.byName, book: this.#book },
+    }));
   }
 
   start(): void {
@@ -322,7 +314,7 @@ export class Alerts implements Part {
     if (this.#isStopped) return;
     this.#callOff = clock.wakeAt(clock.now() + afterMs, () => {
       const checked = this.#duty
-        .run(() => this.#check())
+        .run(() => this.#fullDisk.during(() => this.#check()))
         .catch((error: unknown) => {
           log.debug('alerts were not looked for', { event: 'alert', error: String(error) });
         });
@@ -345,18 +337,13 @@ export class Alerts implements Part {
   }
 
   async #conclude(looked: LookedAt, now: number): Promise<Found> {
-    const { found, unknown, knownSince, isEarly } = looked;
-    const rules = this.#rulesInForce();
-    const checked = rules.map((rule) => ({ rule, findings: found.get(rule.name) ?? [] }));
-    const isKnown: IsKnown = (namespace, rule) => {
-      if (unknown.has(namespace)) return false;
-      if (rule === null) return true;
-      if (isEarly && hasToSettle(rule)) return false;
-      // One that was set meanwhile was not looked by.
-      return found.has(rule.name) && now - (knownSince.get(namespace) ?? 0) > forgetfulMs(rule);
-    };
-    const verdict = this.#book.check(checked, isKnown, now, this.#options.newId);
+    const checked = this.#rulesInForce().map((rule) => {
+      const findings = this.#fullDisk.found(rule, looked.found.get(rule.name) ?? [], now);
+      return { rule, findings };
+    });
+    const verdict = this.#book.check(checked, knownBy(looked, now), now, this.#options.newId);
     await this.#carryOut(verdict, now);
+    this.#fullDisk.written();
     await this.#outbox.writeRest();
     await this.#dropOld(now);
     return { foundCount: this.#book.raised.length, doneCount: verdict.tellings.length };

@@ -1,7 +1,8 @@
 /** One look by all rules at all namespaces, and at the disk: what is found, and what nobody knows. Decides nothing. */
 import type { Finding } from '../../domain/alerts/alert.ts';
 import { findDisk, findingsIn, type Looked } from '../../domain/alerts/findings.ts';
-import type { AlertRule } from '../../domain/alerts/rule.ts';
+import type { IsKnown } from '../../domain/alerts/book.ts';
+import { type AlertRule, forgetfulMs, hasToSettle } from '../../domain/alerts/rule.ts';
 import type { Clock, Disk } from '../ports.ts';
 import { inPieces, letOthers } from '../turnstile.ts';
 
@@ -57,4 +58,15 @@ export async function lookBy(
     }
   }
   return { found, unknown, knownSince, isAnyKnown, isEarly };
+}
+
+/** By what that look has seen. */
+export function knownBy({ found, unknown, knownSince, isEarly }: LookedAt, now: number): IsKnown {
+  return (namespace, rule) => {
+    if (unknown.has(namespace)) return false;
+    if (rule === null) return true;
+    if (isEarly && hasToSettle(rule)) return false;
+    // One that was set meanwhile was not looked by.
+    return found.has(rule.name) && now - (knownSince.get(namespace) ?? 0) > forgetfulMs(rule);
+  };
 }

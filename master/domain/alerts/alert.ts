@@ -15,9 +15,11 @@ export interface Finding {
   readonly message: string;
   /** The least that would mend it; null: nobody knows. */
   readonly change: string | null;
+  /** Receivers were told of it under that id, before it could be written: it is raised so, whatever it takes else. */
+  readonly toldAs?: { readonly id: string; readonly raisedAt: number };
 }
 
-export interface Alert extends Finding {
+export interface Alert extends Omit<Finding, 'toldAs'> {
   readonly id: string;
   /** By name. */
   readonly rule: string;

@@ -128,7 +128,7 @@ export class AlertBook {
         }
         const streak = (this.#streaks.get(key) ?? 0) + 1;
         out.streaks.set(key, streak);
-        if (streak < rule.checkCount) continue;
+        if (streak < rule.checkCount && finding.toldAs === undefined) continue;
         const ownCount = held.get(finding.namespace) ?? 0;
         if (heldCount >= ALERTS_RAISED_MAX && ownCount >= ALERTS_EACH_MIN) {
           omittedCount += 1;
@@ -136,7 +136,14 @@ export class AlertBook {
         }
         held.set(finding.namespace, ownCount + 1);
         heldCount += 1;
-        this.#raise(rule, finding, rule.severity ?? 'warning', now, newId(), out);
+        this.#raise(
+          rule,
+          finding,
+          rule.severity ?? 'warning',
+          now,
+          finding.toldAs?.id ?? newId(),
+          out,
+        );
       }
     }
     this.#clear(checked, found, isKnown, now, out);
@@ -196,7 +203,7 @@ export class AlertBook {
 
   #raise(
     rule: AlertRule,
-    { namespace, type, group, subject, message, change }: Finding,
+    { namespace, type, group, subject, message, change, toldAs }: Finding,
     severity: Severity,
     now: number,
     id: string,
@@ -211,7 +218,14 @@ export class AlertBook {
     const alert: Alert = {
       ...{ id, rule: rule.name, kind: rule.kind, severity, fields },
       ...{ namespace, type, group, subject, message, change },
-      ...{ raisedAt: now, seenAt: now, count: 1, clearedAt: null, toldAt: null, repeatCount: 0 },
+      ...{
+        raisedAt: toldAs?.raisedAt ?? now,
+        seenAt: now,
+        count: 1,
+        clearedAt: null,
+        toldAt: null,
+        repeatCount: 0,
+      },
       silencedUntil: isQuiet ? before.silencedUntil : null,
       silencedBy: isQuiet ? before.silencedBy : null,
       silenceReason: isQuiet ? before.silenceReason : null,

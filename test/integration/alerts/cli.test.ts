@@ -77,6 +77,16 @@ describe('soda alert, of what it is answered', () => {
     expect((await run(['alert', 'send', 'disk'])).out).to.equal('raised: al-1\n');
   });
 
+  it('says that there is no receiver, and how one is made', async () => {
+    api.intercept = ({ path }, usual) => {
+      if (path.includes('/alert-receivers')) return [200, { receivers: [], next_cursor: null }];
+      return path.includes('/alerts') ? [200, { alerts: [], next_cursor: null }] : usual();
+    };
+    const { code, err } = await run(['alert', 'list']);
+    expect(code).to.equal(0);
+    expect(err).to.match(/there is no receiver \(soda alert receivers set --help\)\n$/);
+  });
+
   it('tests a receiver once, whatever becomes of the answer', async () => {
     api.intercept = () => 'drop';
     expect((await run(['alert', 'test', 'ops'])).code).to.equal(5);

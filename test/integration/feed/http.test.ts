@@ -112,7 +112,9 @@ describe('the feed over HTTP', () => {
     face.master.keep(sampleTask({ seq: 7, id: 'job-7' }));
     tell({}, { taskSeq: 7, taskId: 'job-7' });
     const path = `${API_BASE}/task/job-7/events`;
-    const { events } = (await face.get(path, admin)).json<EventPage>();
+    const answer = await face.get(path, admin);
+    expect(answer.text).to.match(/\}\n$/);
+    const { events } = answer.json<EventPage>();
     expect(events.map(({ seq }) => seq)).to.deep.equal([lastSeq]);
     expect(await asked('task=job-7')).to.deep.include({ events });
     expect((await face.get(`${API_BASE}/task/no-job/events`, admin)).status).to.equal(404);
@@ -134,6 +136,7 @@ describe('the feed over HTTP', () => {
     for (const kind of ['task.finnished', 'tas', 'task.', 'users']) {
       const refused = await face.get(`${EVENTS}?kind=${kind}`, admin);
       expect(refused.status, kind).to.equal(400);
+      expect(refused.json().errors, kind).to.have.length(1);
       expect(refused.json().detail).to.contain('kind');
     }
     for (const kind of ['task.finished', 'task', 'user', 'user.of_its_own']) {

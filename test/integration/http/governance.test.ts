@@ -22,6 +22,16 @@ describe('GET /governance', () => {
     ]);
   });
 
+  it('refuses a query that it does not know, as whatever takes none', async () => {
+    for (const path of ['governance', 'health', 'whoami']) {
+      const refused = await face.get(`${API_BASE}/${path}?x=1`);
+      expect(refused.status, path).to.equal(400);
+      const { errors } = refused.json<{ errors: unknown }>();
+      expect(errors, path).to.deep.equal([{ field: 'x', message: 'not a known field' }]);
+    }
+    expect((await face.get('/readyz?x=1')).status).to.equal(200);
+  });
+
   it('says why a duty failed to admins alone: there may be addresses and names in it', async () => {
     const tokens = {
       ...noTokens,

@@ -48,6 +48,9 @@ describe('logs of tasks', function () {
     const some = await run(['logs', '--type', 'test', '--text', 'LINE 9999', '--from', '-1h']);
     expect(some.out).to.match(/^many#1 \d{4}-\S+ info {2}line 9999 /);
     expect((await run(['logs', '--text', 'x'])).code).to.equal(2);
+    const without = await run(['task', 'logs', 'many', '--text', 'no such words']);
+    expect([without.code, without.out]).to.deep.equal([0, '']);
+    expect(without.err).to.match(/soda: many has no such line in its log\n$/);
     const none = await run(['task', 'logs', 'many', '--first-error']);
     expect(none.code).to.equal(1);
     await client.delete('many');

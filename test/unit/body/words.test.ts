@@ -1,6 +1,8 @@
 /** What the API says of a field that is wrong. */
 import { expect } from 'chai';
 import {
+  alertListQuery,
+  alertReceiverRequest,
   drainRequest,
   executorChange,
   listQuery,
@@ -57,6 +59,12 @@ describe('what is wrong with a field', () => {
     [executorChange, { labels: [5] }, 'labels[0]: expected text, given 5'],
     [namespaceSettings, { paused: true }, 'paused: expected an object, given true'],
     [listQuery, { grup: 'a' }, 'grup: not a known field; did you mean group?'],
+    [alertListQuery, { cursor: 'x y' }, 'cursor: expected the `next_cursor` of a page'],
+    [
+      alertReceiverRequest,
+      { channel: 'mail', to: ['ann'] },
+      'to[0]: expected an address, as ann@example.com',
+    ],
     [listQuery, { type: 'a b' }, 'type: expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'],
   ];
   for (const [schema, body, expected] of cases) {

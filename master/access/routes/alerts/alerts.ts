@@ -16,7 +16,8 @@ import {
   alertView,
 } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
-import type { Alerts, SeenAlert } from '../../../application/alerts/alerts.ts';
+import type { SeenAlert } from '../../../application/alerts/alert-store.ts';
+import type { Alerts } from '../../../application/alerts/alerts.ts';
 import type { Scope } from '../../../application/ports.ts';
 import type { Alert } from '../../../domain/alerts/alert.ts';
 import { saidIn } from '../../../domain/alerts/said.ts';

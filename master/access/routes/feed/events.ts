@@ -113,7 +113,7 @@ async function newestOf(feed: FeedHandle): Promise<number> {
 
 function replyOf({ events, next, oldest }: EventPage, level: FeedLevel): Reply {
   const numbers = `"next":${next},"oldest":${oldest},"level":"${level}"`;
-  const body = `{"events":[${events.map(jsonOf).join(',')}],${numbers}}`;
+  const body = `{"events":[${events.map(jsonOf).join(',')}],${numbers}}\n`;
   return { body, contentType: 'application/json' };
 }
 
