@@ -2,7 +2,9 @@
 import { render } from 'preact';
 import { App } from './frame/app.tsx';
 import { followSettings } from './frame/settings.ts';
+import { showHidden } from './words/visible.ts';
 
+showHidden();
 await followSettings();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

@@ -3,6 +3,7 @@
  * relative, so that the console works behind a proxy that serves it under a path of its own.
  */
 import type { Problem } from '@soda-scheduler/protocol';
+import { noteDate } from './clock.ts';
 
 const API = 'scheduler/v2';
 const DEFAULT_NAMESPACE = 'default';
@@ -100,6 +101,7 @@ export async function callForText(request: Request): Promise<string> {
   const { method = 'GET', headers = {}, signal, timeoutMs = TIMEOUT_MS } = request;
   const body = bodyOf(request);
   const inTime = AbortSignal.timeout(timeoutMs);
+  const askedAt = Date.now();
   const answer = await fetch(urlOf(request), {
     method,
     headers: {
@@ -117,6 +119,7 @@ export async function callForText(request: Request): Promise<string> {
     noteReach(true);
     throw new Away('The master does not answer.', { cause: error });
   });
+  noteDate(answer.headers.get('date'), askedAt, Date.now());
   const text = await answer.text().catch((error: unknown) => {
     throw signal?.aborted === true ? error : new Away('The answer was cut off.', { cause: error });
   });

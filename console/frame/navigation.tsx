@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { tell } from './asking.tsx';
 import { t } from '../words/words.ts';
+import { ClockNote } from '../parts/time.tsx';
 import { useAwaySince } from './banner.tsx';
 import { Choices } from './choices.tsx';
 import { useFrame } from './context.ts';
@@ -71,6 +72,7 @@ export function Navigation({ settings, change }: Props) {
           </button>
         )}
         <Choices settings={settings} change={change} />
+        <ClockNote />
         <p class="soft zone">{Intl.DateTimeFormat().resolvedOptions().timeZone}</p>
       </div>
     </header>

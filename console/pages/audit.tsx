@@ -15,6 +15,7 @@ export function AuditPage() {
   const list = useListed<AuditList>('audit', {
     path: '/audit',
     namespace: null,
+    fields: TERMS,
     everyMs: 15_000,
   });
   return (

@@ -17,6 +17,7 @@ export function CallbacksPage() {
   const list = useListed<TaskList>('callbacks', {
     path: '/tasks',
     preset: { notification: 'gave_up' },
+    fields: ['notification'],
     limit: 50,
   });
   const { filters: filter } = list;

@@ -13,7 +13,11 @@ import { t, wordOf } from '../words/words.ts';
 const TERMS = ['type', 'group'] as const;
 
 export function FailedPage() {
-  const list = useListed<ErrorList>('failed', { path: '/tasks/errors', everyMs: 10_000 });
+  const list = useListed<ErrorList>('failed', {
+    path: '/tasks/errors',
+    fields: [...TERMS, 'from', 'to'],
+    everyMs: 10_000,
+  });
   const { filters } = list;
   return (
     <ListPage

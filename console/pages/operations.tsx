@@ -12,7 +12,7 @@ import { t, wordOf } from '../words/words.ts';
 export function OperationsPage() {
   return (
     <ListPage
-      of={useListed<OperationList>('operations', { path: '/operations' })}
+      of={useListed<OperationList>('operations', { path: '/operations', fields: [] })}
       rowsOf={({ operations }) => operations}
       layout={operationLayout}
       empty={

@@ -1,11 +1,12 @@
 /** What is wrong first, then what there is: every number is a link to the list behind it. */
-import type { ExecutorList, TaskCount, TypeList } from '@soda-scheduler/protocol';
+import type { ExecutorList, HealthView, TaskCount, TypeList } from '@soda-scheduler/protocol';
 import { useFrame } from '../frame/context.ts';
 import { useAnswer } from '../frame/resource.ts';
 import { Link } from '../parts/link.tsx';
 import { Empty, Figure, Head, Loaded, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { t, wordOf } from '../words/words.ts';
+import { type Found, worstByType } from './fleet/findings.ts';
 import { byTrouble, CountsOfAll, typeLayout } from './fleet/types.tsx';
 import { LoadCharts } from './reports/load.tsx';
 import { Wrong } from './wrong.tsx';
@@ -14,6 +15,7 @@ const LIVE = ['waiting', 'held', 'suspended', 'offered', 'running'] as const;
 
 export function OverviewPage() {
   const { may } = useFrame();
+  const health = useAnswer<HealthView>({ path: '/health' });
   const counts = useAnswer<TaskCount>({ path: '/tasks/count' });
   const types = useAnswer<TypeList>({ path: '/types', query: { limit: 200 } });
   const executors = useAnswer<ExecutorList>(
@@ -22,11 +24,13 @@ export function OverviewPage() {
   return (
     <>
       <Head title={t('overview')} />
-      <Wrong executors={executors.data} />
+      <Wrong health={health.data} executors={executors.data} />
       <Loaded of={counts}>{(all) => <Counts of={all} executors={executors.data} />}</Loaded>
       {/* Where nothing was ever submitted it was not busy either. */}
       {types.data !== null && types.data.types.length > 0 && <LoadCharts />}
-      <Loaded of={types}>{(list) => <Types of={list.types} />}</Loaded>
+      <Loaded of={types}>
+        {(list) => <Types of={list.types} found={worstByType(health.data)} />}
+      </Loaded>
     </>
   );
 }
@@ -65,7 +69,12 @@ function Counts({
 
 const TYPES_MAX = 15;
 
-function Types({ of: types }: { readonly of: TypeList['types'] }) {
+interface TypesProps {
+  readonly of: TypeList['types'];
+  readonly found: Found;
+}
+
+function Types({ of: types, found }: TypesProps) {
   if (types.length === 0) {
     return (
       <Empty title={t('overview.none')}>
@@ -77,7 +86,7 @@ function Types({ of: types }: { readonly of: TypeList['types'] }) {
   return (
     <Section title={t('types')} actions={<Link to="types">{t('overview.all')}</Link>}>
       <CountsOfAll />
-      <Table of={typeLayout} rows={[...types].sort(byTrouble).slice(0, TYPES_MAX)} />
+      <Table of={typeLayout(found)} rows={[...types].sort(byTrouble(found)).slice(0, TYPES_MAX)} />
     </Section>
   );
 }

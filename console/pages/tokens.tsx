@@ -17,6 +17,7 @@ export function TokensPage() {
   const list = useListed<TokenList>('tokens', {
     path: '/tokens',
     namespace: null,
+    fields: [],
     limit: 100,
     everyMs: 15_000,
   });

@@ -4,11 +4,13 @@
  */
 import type { ErrorList, ExecutorList, HealthView, TaskList } from '@soda-scheduler/protocol';
 import { call } from '../api/call.ts';
+import { masterNow } from '../api/clock.ts';
 import { useFrame } from '../frame/context.ts';
 import { useAnswer, useResource } from '../frame/resource.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/time.tsx';
 import { t, wordOf } from '../words/words.ts';
+import { RANKS } from './fleet/findings.ts';
 import { isOdd, troubleOf } from './fleet/executors.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -31,15 +33,18 @@ interface Finding {
   readonly href: string;
 }
 
-const hourAgo = (): string => new Date(Date.now() - HOUR_MS).toISOString();
+const hourAgo = (): string => new Date(masterNow() - HOUR_MS).toISOString();
 
-const RANKS = { critical: 0, warning: 1, info: 2 } as const;
+interface Props {
+  /** Null: there is no answer yet. */
+  readonly health: HealthView | null;
+  /** Null where they are not for whoever looks. */
+  readonly executors: ExecutorList | null;
+}
 
-/** @param executors null where they are not for whoever looks. */
-export function Wrong({ executors }: { readonly executors: ExecutorList | null }) {
+export function Wrong({ health, executors }: Props) {
   const { place, link } = useFrame();
   const { namespace } = place;
-  const health = useAnswer<HealthView>({ path: '/health' });
   const errors = useResource<ErrorList>(
     `errors ${namespace}`,
     (signal) => {
@@ -52,21 +57,21 @@ export function Wrong({ executors }: { readonly executors: ExecutorList | null }
     { path: '/tasks', query: { notification: 'gave_up', limit: 20 } },
     SLOW_MS,
   );
-  if (health.data === null || errors.data === null) return null;
+  if (health === null || errors.data === null) return null;
   const findings = [
-    ...health.data.findings.map((finding) => findingOf(finding, link)),
+    ...health.findings.map((finding) => findingOf(finding, link)),
     ...failedOf(errors.data, hourAgo(), link),
     ...(lost.data === null ? [] : gaveUpOf(lost.data, link)),
     ...(executors === null ? [] : oddOf(executors, link)),
   ].sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
   return (
     <>
-      <p class={`verdict verdict-${health.data.status}`}>
-        {wordOf('health', health.data.status)}
-        {!health.data.figures.fresh && health.data.figures.at !== null && (
+      <p class={`verdict verdict-${health.status}`}>
+        {wordOf('health', health.status)}
+        {!health.figures.fresh && health.figures.at !== null && (
           <span class="warn">
             {' '}
-            {t('health.stale')} <Time at={health.data.figures.at} />
+            {t('health.stale')} <Time at={health.figures.at} />
           </span>
         )}
       </p>

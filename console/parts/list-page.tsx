@@ -18,6 +18,8 @@ interface Asked {
   readonly namespace?: null;
   /** Filters that hold where the URL has none of their name. */
   readonly preset?: Filters;
+  /** Filters that the page has: what else the URL says is left out. Default: all of it. */
+  readonly fields?: readonly string[];
   /** What is asked for by filters. Default: they are the query. */
   readonly queryOf?: (filters: Filters) => Query;
   /** Rows of a page. Default: as many as the API says. */
@@ -39,11 +41,12 @@ export interface Listed<A> extends Resource<A>, Search {
 
 export function useListed<A extends Answer>(
   page: TextName,
-  { path, namespace, preset, queryOf = (filters) => filters, limit, everyMs }: Asked,
+  { path, namespace, preset, fields, queryOf = (filters) => filters, limit, everyMs }: Asked,
 ): Listed<A> {
   const { place, link } = useFrame();
   const { cursor, ...named } = place.query;
-  const filters: Filters = { ...preset, ...named };
+  const known = Object.entries(named).filter(([name]) => fields?.includes(name) ?? true);
+  const filters: Filters = { ...preset, ...Object.fromEntries(known) };
   const answer = useAnswer<A>(
     {
       path,

@@ -1,6 +1,7 @@
 /** What all pages have: a heading with what can be done, what stands there before there is an answer, and empty lists. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { visibleJson } from '@soda-scheduler/protocol';
 import type { Resource } from '../frame/resource.ts';
 import { t } from '../words/words.ts';
 
@@ -13,7 +14,7 @@ interface HeadProps {
 
 export function Head({ title, children, actions }: HeadProps) {
   useEffect(() => {
-    document.title = `${title} · Soda`;
+    document.title = visibleJson(`${title} · Soda`);
   }, [title]);
   return (
     <header class="head">

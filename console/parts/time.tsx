@@ -1,18 +1,20 @@
 /** Instants and lengths of time, as people read them: since when, or as on the clock; the other one is in the title. */
 import { useEffect, useState } from 'preact/hooks';
+import { clockOffsetMs, masterNow } from '../api/clock.ts';
 import { useFrame } from '../frame/context.ts';
+import { lengthOf, sinceOf } from '../words/length.ts';
 import { language, t } from '../words/words.ts';
+
+export { lengthOf };
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
-/** The present, anew every so often. */
+/** The present of the master, anew every so often. */
 function useNow(everyMs = 5_000): number {
-  const [now, setNow] = useState(Date.now);
+  const [now, setNow] = useState(masterNow);
   useEffect(() => {
-    const timer = setInterval(() => !document.hidden && setNow(Date.now()), everyMs);
+    const timer = setInterval(() => !document.hidden && setNow(masterNow()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
   return now;
@@ -42,44 +44,21 @@ export function TimeInFull({ at }: { readonly at: string | null | undefined }) {
   );
 }
 
+/** Where the clock of the browser is far from that of the master, by which everything here is told. */
+export function ClockNote() {
+  useNow();
+  const offsetMs = clockOffsetMs();
+  if (Math.abs(offsetMs) < MINUTE_MS) return null;
+  const length = lengthOf(Math.round(Math.abs(offsetMs) / MINUTE_MS) * MINUTE_MS);
+  return <p class="warn">{t(offsetMs > 0 ? 'clock.behind' : 'clock.ahead', { length })}</p>;
+}
+
 /** How long it has taken, or takes until now. */
 export function Took({ from, to }: { readonly from: string | null; readonly to: string | null }) {
   const now = useNow(SECOND_MS);
   if (from === null) return <span class="none">–</span>;
   const ms = (to === null ? now : Date.parse(to)) - Date.parse(from);
   return <>{lengthOf(Math.max(0, ms))}</>;
-}
-
-/** `3 min`, `2 h 5 min`: two units at most. */
-export function lengthOf(ms: number): string {
-  if (ms < MINUTE_MS) {
-    const seconds = ms / SECOND_MS;
-    return `${seconds < 10 ? seconds.toFixed(1) : Math.floor(seconds)} s`;
-  }
-  if (ms < HOUR_MS) return twoUnits(ms, MINUTE_MS, 'min', SECOND_MS, 's');
-  if (ms < DAY_MS) return twoUnits(ms, HOUR_MS, 'h', MINUTE_MS, 'min');
-  return twoUnits(ms, DAY_MS, 'd', HOUR_MS, 'h');
-}
-
-function twoUnits(ms: number, big: number, bigName: string, small: number, smallName: string) {
-  const rest = Math.floor((ms % big) / small);
-  return `${Math.floor(ms / big)} ${bigName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
-}
-
-/** One unit is enough: `3 min ago`. */
-function sinceOf(at: number, now: number): string {
-  const ms = Math.abs(now - at);
-  if (ms < 5 * SECOND_MS) return t('time.now');
-  const [unit, name] =
-    ms < MINUTE_MS
-      ? [SECOND_MS, 's']
-      : ms < HOUR_MS
-        ? [MINUTE_MS, 'min']
-        : ms < DAY_MS
-          ? [HOUR_MS, 'h']
-          : [DAY_MS, 'd'];
-  const length = `${Math.floor(ms / unit)} ${name}`;
-  return t(at > now ? 'time.in' : 'time.ago', { length });
 }
 
 /** In the zone of the browser; of another day with the date. */

@@ -36,6 +36,11 @@ export function t(name: TextName, values: Readonly<Record<string, string | numbe
   });
 }
 
+/** What is said before a sentence of the master, all of which are English, to whoever reads another language. */
+export function headOf(kind: string, word: string): string {
+  return spoken === 'en' ? '' : wordOf(kind, word);
+}
+
 /** What stands for a word of the API; one of a newer master stands for itself. */
 export function wordOf(kind: string, word: string): string {
   const name = `${kind}.${word}`;

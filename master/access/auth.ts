@@ -124,7 +124,8 @@ export function createAuthorizer(
       digest === null ? null : tokens.endOf({ digest, expiresAt }),
     logIn(token, headers, address) {
       refuseForeignPage(headers);
-      const identity = identityBy(token, whyUnknown(`Bearer ${token}`), address);
+      const why = whyUnknown(`Bearer ${token}`);
+      const identity = logins.wrong.guard(address, () => identityBy(token, why, address));
       return { actor: actorOf(identity, address), headers: logins.begin(digestOf(token), headers) };
     },
     csrfIn: (headers) => logins.csrfIn(headers),

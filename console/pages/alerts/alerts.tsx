@@ -1,5 +1,6 @@
 /** Alerts: what is raised now, or was; who was told of it and when; and how to be told no more for a while. */
 import type { AlertView } from '@soda-scheduler/protocol';
+import { masterNow } from '../../api/clock.ts';
 import type { Question } from '../../frame/asking.tsx';
 import { AskButton } from '../../parts/ask-button.tsx';
 import { Link } from '../../parts/link.tsx';
@@ -7,7 +8,7 @@ import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
 import type { Layout } from '../../parts/table.tsx';
 import { lengthOf, Time } from '../../parts/time.tsx';
-import { t, wordOf } from '../../words/words.ts';
+import { headOf, t, wordOf } from '../../words/words.ts';
 import { AlertTabs } from './tabs.tsx';
 
 interface AlertList {
@@ -20,6 +21,7 @@ export function AlertsPage() {
     path: '/alerts',
     namespace: null,
     preset: { state: 'raised' },
+    fields: ['state'],
   });
   const isRaised = list.filters['state'] !== 'cleared';
   return (
@@ -51,7 +53,12 @@ const alertLayout: Layout<AlertView> = {
     },
     { title: 'alerts.rule', class: 'wide', show: ({ rule }) => rule },
     { title: 'namespace', class: 'wide', show: ({ namespace }) => namespace },
-    { title: 'alerts.told', class: 'wide', show: ({ told_at: at }) => <Time at={at} /> },
+    {
+      title: 'alerts.told',
+      class: 'wide',
+      show: ({ told_at: at }) =>
+        at === null ? <span class="soft">{t('alerts.told.nobody')}</span> : <Time at={at} />,
+    },
     { title: 'alerts.since', class: 'num', show: ({ raised_at: at }) => <Time at={at} /> },
     {
       title: 'alerts.silence',
@@ -64,8 +71,10 @@ const alertLayout: Layout<AlertView> = {
 
 function Message({ of: alert }: { readonly of: AlertView }) {
   const { message, change, type, count, fields, silenced_until: silenced } = alert;
+  const kind = headOf('rule', alert.kind);
   return (
     <>
+      {kind !== '' && <strong>{kind} </strong>}
       {type === null ? (
         message
       ) : (
@@ -146,7 +155,7 @@ function silenceOf({ id, message }: AlertView, done: () => void): Question {
       ...toSilence(id),
       body: {
         until:
-          length === UNTIL ? until : new Date(Date.now() + 1000 * Number(length)).toISOString(),
+          length === UNTIL ? until : new Date(masterNow() + 1000 * Number(length)).toISOString(),
         reason,
       },
     }),

@@ -24,6 +24,7 @@ export function ReceiversPage() {
   const list = useListed<ReceiverList>('alert-receivers', {
     path: '/alert-receivers',
     namespace: null,
+    fields: [],
     limit: 200,
   });
   return (

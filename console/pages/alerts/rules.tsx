@@ -21,6 +21,7 @@ export function RulesPage() {
   const list = useListed<RuleList>('alert-rules', {
     path: '/alert-rules',
     namespace: null,
+    fields: [],
     limit: 200,
   });
   const receivers = useAnswer<ReceiverList>({

@@ -17,7 +17,11 @@ const TERMS = ['label', 'host', 'version'] as const;
 
 export function ExecutorsPage() {
   const { may } = useFrame();
-  const list = useListed<ExecutorList>('executors', { path: '/executors', limit: 200 });
+  const list = useListed<ExecutorList>('executors', {
+    path: '/executors',
+    fields: ['type', ...TERMS],
+    limit: 200,
+  });
   const { choice } = list;
   const maySteer = may('POST /executor/{executor_id}/drain');
   return (

@@ -1,20 +1,23 @@
 /** What is set for each type, and what of it waits: those with something to look at first. */
-import type { TypeList, TypeView } from '@soda-scheduler/protocol';
+import type { HealthView, TypeList, TypeView } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
+import { useAnswer } from '../../frame/resource.ts';
 import { Command } from '../../parts/copy.tsx';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
 import type { Column, Layout } from '../../parts/table.tsx';
-import { t } from '../../words/words.ts';
+import { t, wordOf } from '../../words/words.ts';
+import { type Found, worstByType } from './findings.ts';
 
 export function TypesPage() {
   const { may, link } = useFrame();
+  const found = worstByType(useAnswer<HealthView>({ path: '/health' }).data);
   return (
     <ListPage
-      of={useListed<TypeList>('types', { path: '/types', limit: 200 })}
-      rowsOf={({ types }) => [...types].sort(byTrouble)}
-      layout={typeLayout}
+      of={useListed<TypeList>('types', { path: '/types', fields: [], limit: 200 })}
+      rowsOf={({ types }) => [...types].sort(byTrouble(found))}
+      layout={typeLayout(found)}
       actions={
         may('PUT /type/{type}') && (
           <a class="button" href={link('define')}>
@@ -33,11 +36,17 @@ export function TypesPage() {
   );
 }
 
-/** Those of which most waits come first, and before them those that nobody runs. */
-export const byTrouble = (a: TypeView, b: TypeView): number =>
-  rankOf(b) - rankOf(a) || b.counts.waiting - a.counts.waiting || a.type.localeCompare(b.type);
-const rankOf = ({ counts, executors, paused }: TypeView): number =>
-  counts.waiting === 0 ? 0 : paused !== null || executors === 0 ? 2 : 1;
+/** Those of which most waits come first, and before them those that nobody runs, or that something grave was found of. */
+export const byTrouble =
+  (found: Found) =>
+  (a: TypeView, b: TypeView): number =>
+    rankOf(b, found) - rankOf(a, found) ||
+    b.counts.waiting - a.counts.waiting ||
+    a.type.localeCompare(b.type);
+function rankOf({ type, counts, executors, paused }: TypeView, found: Found): number {
+  if (found.get(type)?.severity === 'critical') return 2;
+  return counts.waiting === 0 ? 0 : paused !== null || executors === 0 ? 2 : 1;
+}
 
 /** Nobody counts some groups by type as well: to whoever sees those only, a list would show less than is counted. */
 export const useSeesAllCounted = (): boolean => useFrame().me.scope?.groups === undefined;
@@ -64,24 +73,27 @@ function Count({ type, state, n }: { type: string; state: string; n: number }) {
   );
 }
 
-export const typeLayout: Layout<TypeView> = {
+export const typeLayout = (found: Found): Layout<TypeView> => ({
   keyOf: ({ type }) => type,
-  classOf: (view) => (rankOf(view) === 2 && view.paused === null ? 'bad-row' : ''),
+  classOf: (view) => (rankOf(view, found) === 2 && view.paused === null ? 'bad-row' : ''),
   columns: [
     { title: 'type', show: ({ type }) => <Link to="type" name={type} /> },
     countOf('waiting'),
     countOf('running'),
     countOf('held'),
     { title: 'executors', class: 'num', show: ({ executors }) => executors },
-    { title: 'types.note', class: 'fill', show: (view) => <TypeNote of={view} /> },
+    { title: 'types.note', class: 'fill', show: (view) => <TypeNote of={view} found={found} /> },
   ],
-};
+});
 
 function TypeNote({
-  of: { paused, overrides, executors, counts, description },
+  of: { type, paused, overrides, executors, counts, description },
+  found,
 }: {
   readonly of: TypeView;
+  readonly found: Found;
 }) {
+  const finding = found.get(type);
   if (paused !== null) {
     return (
       <span class="warn">
@@ -92,10 +104,24 @@ function TypeNote({
   if (executors === 0 && counts.waiting > 0) {
     return <span class="error">{t('why.no_executor')}</span>;
   }
+  if (finding !== undefined && finding.severity !== 'info') {
+    return (
+      <span class={finding.severity === 'critical' ? 'error' : 'warn'} title={finding.message}>
+        {wordOf('finding', finding.kind)}
+      </span>
+    );
+  }
   if (overrides[0] !== undefined) {
     return (
       <span class="warn">
         {t('types.overridden')} {overrides[0].reason}
+      </span>
+    );
+  }
+  if (finding !== undefined) {
+    return (
+      <span class="soft" title={finding.message}>
+        {wordOf('finding', finding.kind)}
       </span>
     );
   }

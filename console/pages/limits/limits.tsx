@@ -14,7 +14,7 @@ import { LimitTabs } from './tabs.tsx';
 
 export function LimitsPage() {
   const { namespace } = useFrame().place;
-  const list = useListed<LimitList>('limits', { path: '/limits', limit: 200 });
+  const list = useListed<LimitList>('limits', { path: '/limits', fields: [], limit: 200 });
   return (
     <ListPage
       of={list}

@@ -26,7 +26,7 @@ const SCOPES: readonly Scope[] = ['group', 'type', 'label', 'namespace', 'all'];
 export function PausesPage() {
   const { me, place } = useFrame();
   const { namespace } = place;
-  const list = useListed<PauseList>('pauses', { path: '/pauses', limit: 200 });
+  const list = useListed<PauseList>('pauses', { path: '/pauses', fields: [], limit: 200 });
   const [group = ''] = me.scope?.groups ?? [];
   const [type = ''] = me.scope?.types ?? [];
   const scopes = SCOPES.filter((scope) =>

@@ -1,6 +1,7 @@
 /** How busy it was, of all types or of one: an hour, a day or 30 days of it, as the URL says. */
 import type { LoadReport } from '@soda-scheduler/protocol';
 import { call } from '../../api/call.ts';
+import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
 import { Chart, type Series } from '../../parts/chart/chart.tsx';
@@ -34,7 +35,7 @@ export function LoadCharts({ type }: { readonly type?: string }) {
   const report = useResource<LoadReport>(
     isAllowed ? JSON.stringify([namespace, type, span]) : null,
     (signal) => {
-      const from = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - spanMs;
+      const from = Math.floor(masterNow() / MINUTE_MS) * MINUTE_MS - spanMs;
       return call({ path: '/reports/load', namespace, query: { type, from }, signal });
     },
     EVERY_MS,

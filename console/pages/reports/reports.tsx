@@ -1,6 +1,7 @@
 /** Who has used how much, and how it went day by day: told apart by what the URL says, and the same as a file. */
 import type { DailyReport, UsageFigures, UsageReport } from '@soda-scheduler/protocol';
 import { hrefOfApi } from '../../api/call.ts';
+import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
@@ -27,6 +28,7 @@ export function ReportsPage() {
   const list = useListed<UsageReport>('reports', {
     path: '/reports/usage',
     preset: { over: PRESET_SPAN },
+    fields: ['over', 'by', 'group', 'type'],
     queryOf: (filters) => ({ ...whoOf(filters), by: fieldsIn(filters).join(',') }),
     everyMs: EVERY_MS,
   });
@@ -81,7 +83,7 @@ export function ReportsPage() {
 
 /** What of the filters both reports take. */
 function whoOf({ over = PRESET_SPAN, group, type }: Filters) {
-  return { ...daysOf(over, Date.now()), group, type };
+  return { ...daysOf(over, masterNow()), group, type };
 }
 
 function Spans({ of: list }: { readonly of: Search }) {
@@ -100,7 +102,7 @@ function Spans({ of: list }: { readonly of: Search }) {
         name="over"
         label="reports.month"
         of={list}
-        choices={months(Date.now())}
+        choices={months(masterNow())}
         inWords={monthText}
       />
     </div>

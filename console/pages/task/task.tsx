@@ -1,6 +1,7 @@
 /** One task: what it does or why it does not, what can be done about it, and all that is known of it. */
 import { jsonAt, priorityNames, type TaskView } from '@soda-scheduler/protocol';
 import { callForText, curlOf } from '../../api/call.ts';
+import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
 import { Copy } from '../../parts/copy.tsx';
@@ -159,7 +160,7 @@ function Now({ task, progress }: { readonly task: TaskView; readonly progress: s
   );
 }
 
-const onClock = (at: string): string => clockOf(at, Date.now());
+const onClock = (at: string): string => clockOf(at, masterNow());
 
 /** How far, how fast, until when; and of what the work is made. */
 function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progress']> }) {

@@ -5,6 +5,7 @@
 import { type AttemptView, jsonAt, type TaskView } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
 import { callForText } from '../../api/call.ts';
+import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { ErrorDetails } from '../../parts/json.tsx';
 import { ExecutorLink } from '../../parts/link.tsx';
@@ -66,7 +67,7 @@ function rowsOf(task: TaskView, events: readonly TaskEvent[]): Row[] {
   const begin = Date.parse(
     timeline[0]?.attempt === 1 ? submittedAt : (timeline[0]?.offered_at ?? ''),
   );
-  const length = Math.max(1, (finishedAt === null ? Date.now() : Date.parse(finishedAt)) - begin);
+  const length = Math.max(1, (finishedAt === null ? masterNow() : Date.parse(finishedAt)) - begin);
   const share = (at: string | null): number =>
     at === null ? 1 : Math.min(1, Math.max(0, (Date.parse(at) - begin) / length));
   const attempts = timeline.map((attempt, index): Row => {

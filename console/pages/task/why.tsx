@@ -7,7 +7,7 @@ import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
-import { t, wordOf } from '../../words/words.ts';
+import { headOf, t, wordOf } from '../../words/words.ts';
 
 interface Props {
   readonly taskId: string;
@@ -41,7 +41,7 @@ export function Why({ taskId, reload }: Props) {
           <ul>
             {details.behind.map(({ reason, message }) => (
               <li key={reason}>
-                {t('why.then')} {message}
+                {t('why.then')} {headOf('why', reason)} {message}
               </li>
             ))}
           </ul>

@@ -2,6 +2,7 @@
 import { jsonAt, type TaskView, type TypeView } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
 import { call, callForText, curlOf, type Request } from '../../api/call.ts';
+import { masterNow } from '../../api/clock.ts';
 import { inWords } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer, useResource } from '../../frame/resource.ts';
@@ -102,7 +103,7 @@ function textsOf({ user, priority, labels, requires }: TaskView, params: string)
 
 /** It would be over before it begins. */
 const hasPassed = ({ deadline }: TaskView): boolean =>
-  deadline !== null && Date.parse(deadline) <= Date.now();
+  deadline !== null && Date.parse(deadline) <= masterNow();
 
 interface Copied {
   readonly task: TaskView;

@@ -136,7 +136,10 @@ interface LineProps {
 export function Line({ name, label, value, set, isRequired = false, list }: LineProps) {
   return (
     <label class="field">
-      <span>{label}</span>
+      <span>
+        {label}
+        {isRequired && <b title={t('field.required')}> *</b>}
+      </span>
       <input
         name={name}
         list={list}

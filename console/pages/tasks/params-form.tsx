@@ -9,7 +9,7 @@ interface Props {
 }
 
 export function ParamField({ field, value, set }: Props) {
-  const { name, label, hint, kind, choices, isRequired } = field;
+  const { name, label, hint, kind, example, choices, isRequired } = field;
   const props = {
     name: `params.${name}`,
     value,
@@ -37,6 +37,7 @@ export function ParamField({ field, value, set }: Props) {
         <input {...props} autocomplete="off" inputMode={kind === 'number' ? 'decimal' : 'text'} />
       )}
       {hint !== '' && <small>{hint}</small>}
+      {example !== '' && <small>{t('new-task.json', { example })}</small>}
     </label>
   );
 }

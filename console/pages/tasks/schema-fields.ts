@@ -9,6 +9,8 @@ export interface SchemaField {
   /** As JSON. */
   readonly choices: readonly string[];
   readonly isRequired: boolean;
+  /** Of JSON: how it may look. Else empty. */
+  readonly example: string;
   /** What stands there at first. */
   readonly preset: string;
 }
@@ -19,16 +21,23 @@ interface Schema {
   readonly description?: unknown;
   readonly default?: unknown;
   readonly enum?: unknown;
+  readonly items?: Schema;
+  readonly examples?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
 }
 
 const FIELDS_MAX = 40;
 
-/** Null: it is no schema of an object with properties of their own names. */
+/**
+ * Null: it is no schema of an object with properties of their own names. What is required comes first, in the order in which
+ * the schema names it: that of properties the master does not keep.
+ */
 export function fieldsOf(schema: unknown): readonly SchemaField[] | null {
   const { type, properties, required = [] } = (schema ?? {}) as Schema;
-  const all = Object.entries(properties ?? {});
+  const places = new Map(required.map((name, place) => [name, place]));
+  const placeOf = ([name]: readonly [string, unknown]) => places.get(name) ?? required.length;
+  const all = Object.entries(properties ?? {}).sort((a, b) => placeOf(a) - placeOf(b));
   if (type !== 'object' || all.length === 0 || all.length > FIELDS_MAX) return null;
   return all.map(([name, one]) => {
     const kind = kindOf(one);
@@ -40,6 +49,7 @@ export function fieldsOf(schema: unknown): readonly SchemaField[] | null {
       kind,
       choices: choicesOf(one),
       isRequired: required.includes(name),
+      example: kind === 'json' ? exampleOf(one) : '',
       preset:
         preset === undefined
           ? ''
@@ -78,6 +88,14 @@ function kindOf({ type, enum: choices }: Schema): SchemaField['kind'] {
   if (Array.isArray(choices) || type === 'boolean') return 'choice';
   if (type === 'string') return 'text';
   return type === 'integer' || type === 'number' ? 'number' : 'json';
+}
+
+function exampleOf({ type, items, examples }: Schema): string {
+  if (Array.isArray(examples) && examples.length > 0) return JSON.stringify(examples[0]);
+  if (type === 'object') return '{"name": "value"}';
+  if (type !== 'array') return '"text", 1, true, null';
+  if (items?.type === 'integer' || items?.type === 'number') return '[1, 2]';
+  return items?.type === 'object' ? '[{"name": "value"}]' : '["one", "two"]';
 }
 
 function choicesOf({ type, enum: choices }: Schema): string[] {

@@ -51,6 +51,9 @@ const LABELS = {
   to: 'filter.to',
 } as const satisfies Readonly<Record<string, TextName>>;
 
+/** Of the URL: others are none of this list. */
+export const TASK_FIELDS = ['state', 'sort', ...Object.keys(LABELS)];
+
 export function TaskFilters({ of }: Props) {
   const { filters, change } = of;
   const rare = [...RARE, ...CHOICES, ...INSTANTS];

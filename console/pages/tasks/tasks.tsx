@@ -1,5 +1,6 @@
 /** All tasks that fit: the filters are in the URL, and what has just been typed is applied when it is done. */
 import type { TaskList, TaskSummary } from '@soda-scheduler/protocol';
+import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { BulkBar } from '../../parts/bulk.tsx';
 import { Command } from '../../parts/copy.tsx';
@@ -10,7 +11,7 @@ import { Bar, isEnded, State } from '../../parts/state.tsx';
 import type { Layout } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
-import { TaskFilters } from './task-filters.tsx';
+import { TASK_FIELDS, TaskFilters } from './task-filters.tsx';
 import { OpenedView, Views } from './views.tsx';
 
 const LIMIT = 50;
@@ -22,7 +23,7 @@ export function TasksPage() {
 
 function Tasks() {
   const { link, may } = useFrame();
-  const list = useListed<TaskList>('tasks', { path: '/tasks', limit: LIMIT });
+  const list = useListed<TaskList>('tasks', { path: '/tasks', fields: TASK_FIELDS, limit: LIMIT });
   const { filters, choice } = list;
   const maySteerMany = may('POST /tasks/bulk');
   return (
@@ -79,13 +80,26 @@ export const taskLayout: Layout<TaskSummary> = {
   keyOf: ({ task_id: id }) => id,
   columns: [
     { title: 'state', show: ({ state }) => <State of={state} /> },
-    { title: 'task', text: 'id', show: ({ task_id: id }) => <Link to="task" name={id} /> },
-    { title: 'type', class: 'wide', show: ({ type }) => type },
-    { title: 'group', class: 'wide', show: ({ user }) => user.group },
+    {
+      title: 'task',
+      class: 'named',
+      text: 'id',
+      show: ({ task_id: id }) => <Link to="task" name={id} />,
+    },
+    {
+      title: 'type',
+      class: 'wide named',
+      show: ({ type }) => <span title={type}>{type}</span>,
+    },
+    {
+      title: 'group',
+      class: 'wide named',
+      show: ({ user }) => <span title={user.group}>{user.group}</span>,
+    },
     { title: 'tasks.what', class: 'wide fill', show: (task) => <What task={task} /> },
     {
       title: 'executor',
-      class: 'wide',
+      class: 'wide named',
       show: ({ executor_id: id }) => <ExecutorLink id={id} />,
     },
     {
@@ -124,7 +138,7 @@ function What({ task }: { readonly task: TaskSummary }) {
   if (task.notification?.state === 'gave_up')
     return <span class="error">{t('callback.gave_up')}</span>;
   if (state === 'suspended') return <span class="soft">{suspended?.reason}</span>;
-  if (state !== 'waiting' || Date.parse(dueAt) <= Date.now()) return null;
+  if (state !== 'waiting' || Date.parse(dueAt) <= masterNow()) return null;
   return (
     <span class="soft">
       {t('task.due')} <Time at={dueAt} />

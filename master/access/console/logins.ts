@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { LOGINS_MAX, TOKEN_LOGINS_MAX } from '../../domain/bounds.ts';
 import { digestOf } from '../digest.ts';
 import { Problem } from '../http/problem.ts';
+import { WrongLogins } from './wrong-logins.ts';
 
 type Headers = IncomingMessage['headers'];
 
@@ -27,6 +28,8 @@ interface Login {
 }
 
 export class Logins {
+  /** Those that were none. */
+  readonly wrong: WrongLogins;
   readonly #now: () => number;
   readonly #name: string;
   readonly #cookie: RegExp;
@@ -36,6 +39,7 @@ export class Logins {
   /** @param place Where this master is: to a browser the cookies of all ports of a host are of one place. */
   constructor(place: string, now: () => number) {
     this.#now = now;
+    this.wrong = new WrongLogins(now);
     this.#name = `soda_session_${digestOf(place).slice(0, PLACE_LENGTH)}`;
     this.#cookie = new RegExp(`(?:^|;\\s*)${this.#name}=([\\w-]{43})(?:;|$)`);
   }

@@ -28,7 +28,7 @@ import { FullDisk } from './full-disk.ts';
 import { knownBy, lookBy, type LookedAt, type Watched } from './look.ts';
 import { Named, receiverFields, ruleFields } from './named.ts';
 import { Outbox } from './outbox.ts';
-import { byReceiver, piecesOf } from './tell.ts';
+import { byReceiver, isHeard, piecesOf } from './tell.ts';
 
 const CHECK_MS = 15_000;
 /** Until a term has begun. */
@@ -65,7 +65,7 @@ export class Alerts implements Part {
   readonly #receivers: Named<AlertReceiver>;
   readonly #outbox: Outbox;
   readonly #fullDisk: FullDisk;
-  #book = new AlertBook();
+  #book = new AlertBook([], 0, () => false);
   /** What was said and is not written yet. */
   #unsaid: Message[] = [];
   #saying: Promise<void> | null = null;
@@ -300,7 +300,7 @@ export class Alerts implements Part {
     if (this.#isLoaded) return;
     const now = this.#options.clock.now();
     const { rules, receivers, alerts, deliveries } = await this.#store.load(now);
-    const book = new AlertBook(alerts, now);
+    const book = new AlertBook(alerts, now, (rule) => isHeard(rule, this.#receivers.byName));
     if (book.doubles.length > 0) await this.#store.write(book.doubles, []);
     this.#rules.take(rules);
     this.#receivers.take(receivers);

@@ -30,6 +30,14 @@ function isOfSame(one: Alert | undefined, other: Alert | undefined): boolean {
   return one !== undefined && other !== undefined && keyOf(one) === keyOf(other);
 }
 
+/** Whether one of those whom a rule tells is there. */
+export function isHeard(
+  { receivers: names }: AlertRule,
+  receivers: ReadonlyMap<string, unknown>,
+): boolean {
+  return (names ?? [...receivers.keys()]).some((name) => receivers.has(name));
+}
+
 /** Whom a rule meant that is gone, nobody knows. */
 export function byReceiver(
   tellings: readonly Telling[],

@@ -40,6 +40,9 @@ interface Noting {
   readonly streaks: Map<string, number>;
 }
 
+/** Whether anybody is told of what a rule raises. */
+export type IsHeard = (rule: AlertRule) => boolean;
+
 /** Whether what that rule does not find is over: else nothing is known of it now, and it is neither raised nor cleared. */
 export type IsKnown = (namespace: string | null, rule: AlertRule | null) => boolean;
 
@@ -58,11 +61,14 @@ export class AlertBook {
   /** Who has said what is raised, by id; of what was raised before it was loaded nobody knows. */
   readonly #saidBy = new Map<string, string>();
 
+  readonly #isHeard: IsHeard;
+
   /** As they have to be in the store: of two for one thing, as a master that has lost its place may leave them, one is raised. */
   readonly doubles: readonly Alert[];
 
   /** As they are in the store. */
-  constructor(alerts: readonly Alert[] = [], now = 0) {
+  constructor(alerts: readonly Alert[], now: number, isHeard: IsHeard) {
+    this.#isHeard = isHeard;
     const isOver = ({ clearedAt }: Alert) => clearedAt !== null;
     const inOrder = [...alerts].sort(
       (a, b) => Number(isOver(b)) - Number(isOver(a)) || a.raisedAt - b.raisedAt,
@@ -230,27 +236,33 @@ export class AlertBook {
       silencedBy: isQuiet ? before.silencedBy : null,
       silenceReason: isQuiet ? before.silenceReason : null,
     };
-    tell(alert, 'raised', now, out);
+    tell(alert, 'raised', now, out, this.#isHeard(rule));
   }
 
   /** It is told again when its time has come, or its silence is over; what is a warning then is critical. */
   #goOn(
-    { repeatMs }: AlertRule,
+    rule: AlertRule,
     known: Alert,
     { message, change }: Finding,
     now: number,
     out: Noting,
   ): void {
     const alert = { ...known, message, change, seenAt: now };
-    const { toldAt, severity } = alert;
-    const isDue = toldAt === null || (repeatMs !== null && now - toldAt >= repeatMs);
+    const { toldAt, raisedAt, severity } = alert;
+    const { repeatMs } = rule;
+    const isHeard = this.#isHeard(rule);
+    // Where nobody is told it becomes as grave as if somebody were; and whoever is to be told later hears of it.
+    const at = isHeard
+      ? toldAt
+      : Math.max(toldAt ?? 0, raisedAt + alert.repeatCount * (repeatMs ?? 0));
+    const isDue = at === null || (repeatMs !== null && now - at >= repeatMs);
     // How it goes on is written when it is told: to lose that costs nothing.
     if (!isDue || isSilenced(alert, now)) this.#alerts.set(keyOf(alert), alert);
-    else if (toldAt === null) tell(alert, 'raised', now, out);
+    else if (at === null) tell(alert, 'raised', now, out, isHeard);
     else {
       const risen = severity === 'warning' ? 'critical' : severity;
       const repeatCount = alert.repeatCount + 1;
-      tell({ ...alert, severity: risen, repeatCount }, 'repeated', now, out);
+      tell({ ...alert, severity: risen, repeatCount }, 'repeated', now, out, isHeard);
     }
   }
 
@@ -276,8 +288,9 @@ export class AlertBook {
       }
       const cleared = { ...alert, clearedAt: now };
       // Who was not told of it need not know that it is over.
-      if (alert.toldAt === null) out.alerts.push(cleared);
-      else tell(cleared, 'cleared', now, out);
+      const isHeard = rule !== undefined && this.#isHeard(rule);
+      if (isHeard && alert.toldAt === null) out.alerts.push(cleared);
+      else tell(cleared, 'cleared', now, out, isHeard);
     }
   }
 
@@ -296,9 +309,16 @@ export class AlertBook {
 const NOT_SILENCED = { silencedUntil: null, silencedBy: null, silenceReason: null };
 const unsilenced = (alert: Alert): Alert => ({ ...alert, ...NOT_SILENCED });
 
-/** Unless it is silenced, when it is only written. */
-function tell(alert: Alert, event: Telling['event'], now: number, out: Noting): void {
-  const told = isSilenced(alert, now) ? alert : { ...alert, toldAt: now };
+/** Unless it is silenced, when it is only written. Where nobody hears it the log of the master says it all the same. */
+function tell(
+  alert: Alert,
+  event: Telling['event'],
+  now: number,
+  out: Noting,
+  isHeard: boolean,
+): void {
+  const isQuiet = isSilenced(alert, now);
+  const told = isQuiet || !isHeard ? alert : { ...alert, toldAt: now };
   out.alerts.push(told);
-  if (told !== alert) out.tellings.push({ event, alert: told });
+  if (!isQuiet) out.tellings.push({ event, alert: told });
 }

@@ -3,7 +3,13 @@ import { expect } from 'chai';
 import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
 import { Logins } from '../../../master/access/console/logins.ts';
+import {
+  WRONG_LOGIN_ADDRESSES_MAX,
+  WRONG_LOGINS_PER_MINUTE_MAX,
+  WrongLogins,
+} from '../../../master/access/console/wrong-logins.ts';
 import { LOGINS_MAX, TOKEN_LOGINS_MAX } from '../../../master/domain/bounds.ts';
+import { Problem } from '../../../master/access/http/problem.ts';
 import { digestOf } from '../../../master/access/digest.ts';
 import { type Answer, HttpFace, noTokens } from '../../helpers/http-face.ts';
 
@@ -138,6 +144,42 @@ describe('the console over HTTP', () => {
       }
       expect((await face.post(`${BASE}/session`, {})).status).to.equal(400);
       expect(face.loggedFields.at(-1)).to.include({ address: '127.0.0.1' });
+    });
+
+    it('is refused for a while from where too many were wrong, whoever asks', async () => {
+      const cookie = cookieOf(await logIn());
+      for (let n = 0; n < WRONG_LOGINS_PER_MINUTE_MAX; n++) {
+        expect((await logIn('guess')).status).to.equal(401);
+      }
+      const refused = await logIn();
+      expect([refused.status, refused.headers['retry-after']]).to.deep.equal([429, '60']);
+      const others = { authorization: `Bearer ${tokens.adminToken}` };
+      for (const headers of [{ cookie }, others]) {
+        expect((await face.get(`${BASE}/tasks`, headers)).status).to.equal(200);
+      }
+      face.clock.advance(60_000);
+      expect((await logIn()).status).to.equal(200);
+    });
+
+    it('is counted by address, of which so many are remembered', () => {
+      const wrong = new WrongLogins(() => 0);
+      const guess = (address: string) =>
+        wrong.guard(address, () => {
+          throw new Problem('noToken', 'unknown');
+        });
+      const guessMany = (address: string) => {
+        for (let n = 0; n < WRONG_LOGINS_PER_MINUTE_MAX; n++) {
+          expect(() => guess(address)).to.throw('unknown');
+        }
+      };
+      guessMany('first');
+      guessMany('second');
+      expect(wrong.guard('third', () => 'known')).to.equal('known');
+      expect(() => wrong.guard('first', () => 'known')).to.throw(/60 s/);
+      for (let n = 2; n <= WRONG_LOGIN_ADDRESSES_MAX; n++)
+        expect(() => guess(`of ${n}`)).to.throw();
+      expect(wrong.guard('first', () => 'known')).to.equal('known');
+      expect(() => wrong.guard('second', () => 'known')).to.throw(/60 s/);
     });
 
     it('changes things only for a page that knows what no other can', async () => {

@@ -27,12 +27,13 @@ class Desk {
   book: AlertBook;
   now = 1_800_000_000_000;
   isKnown = true;
+  isHeard = true;
   #count = 0;
   rule: AlertRule = { ...plainRule('backlog', 'backlog'), checkCount: 1, repeatMs: HOUR };
   readonly told: string[] = [];
 
   constructor(alerts: readonly Alert[] = []) {
-    this.book = new AlertBook(alerts);
+    this.book = new AlertBook(alerts, 0, () => this.isHeard);
   }
 
   check(...findings: Finding[]): Verdict {
@@ -72,6 +73,24 @@ describe('the book of alerts', () => {
   let desk: Desk;
   beforeEach(() => {
     desk = new Desk();
+  });
+
+  it('says that nobody was told where nobody hears, and tells whoever comes later', () => {
+    desk.isHeard = false;
+    const toldAt = () => desk.book.raised.map((alert) => alert.toldAt);
+    desk.check(finding('a'));
+    expect([toldAt(), desk.told]).to.deep.equal([[null], ['raised a warning']]);
+    expect(desk.check(finding('a')).alerts).to.deep.equal([]);
+    desk.now += HOUR;
+    desk.check(finding('a'));
+    expect([toldAt(), desk.told.at(-1)]).to.deep.equal([[null], 'repeated a critical']);
+    expect(desk.check(finding('a')).alerts).to.deep.equal([]);
+    desk.isHeard = true;
+    desk.check(finding('a'));
+    expect([toldAt(), desk.told.at(-1)]).to.deep.equal([[desk.now], 'raised a critical']);
+    desk.isHeard = false;
+    const [over] = desk.check().tellings;
+    expect([over?.event, over?.alert.toldAt]).to.deep.equal(['cleared', desk.now]);
   });
 
   it('raises once what is found in a row, and clears what is not found as often', () => {
@@ -267,7 +286,7 @@ describe('the book of alerts', () => {
     if (alert === undefined) throw new Error('none is raised');
     const newer = { ...alert, id: 'al-8', raisedAt: alert.raisedAt + 1 };
     const silenced = { ...alert, id: 'al-9', clearedAt: desk.now, silencedUntil: desk.now + HOUR };
-    const again = new AlertBook([newer, alert, silenced], desk.now);
+    const again = new AlertBook([newer, alert, silenced], desk.now, () => true);
     expect(again.raised.map(({ id }) => id)).to.deep.equal(['al-8']);
     expect(again.doubles).to.deep.equal([{ ...alert, clearedAt: desk.now }]);
   });
