@@ -15,6 +15,7 @@ import {
   type Tables,
   type WholeName,
 } from '../../master/domain/changes.ts';
+import type { Work } from '../../master/domain/long-work/work.ts';
 import { ANY_TASK } from '../../master/domain/model/task-filter.ts';
 import { layerIn, settingsIn } from '../../master/domain/model/task-type.ts';
 import type {
@@ -197,6 +198,7 @@ export const wholeRows: {
     return { key: name, row: { name, query: `{"user":"\u{1F600} ${n}"}` } };
   },
   work: (which, n) => {
+    if (n === 3) return { key: `work-${which}`, row: backfillOf(`work-${which}`) };
     const within =
       n === 0 ? { groups: ['\u{1F600}'], types: null } : { groups: null, types: ['t'] };
     const asked = {
@@ -314,4 +316,31 @@ export async function failureOf(work: Promise<unknown>): Promise<Error> {
     () => expect.fail('it succeeded'),
     (error: Error) => error,
   );
+}
+
+function backfillOf(id: string): Work {
+  const within = { groups: ['\u{1F600}'], types: null };
+  const times = { from: NOW - 60_000, until: NOW, which: 'missing_failed' } as const;
+  return {
+    id,
+    kind: 'backfill',
+    state: 'running',
+    request: {
+      action: 'backfill',
+      job: 'j',
+      trigger: 't',
+      ...times,
+      maxRunning: 2,
+      within,
+      reason: null,
+    },
+    ids: ['j.t.1.r1'],
+    cursor: String(NOW - 30_000),
+    counts: { total: 9, done: 1, asked: 0, skipped: 0, failed: 1 },
+    isExact: true,
+    problems: [],
+    by: null,
+    createdAt: NOW,
+    endedAt: null,
+  };
 }
