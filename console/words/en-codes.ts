@@ -41,6 +41,7 @@ export const enCodes = {
   'action.last': 'Put last',
   'action.retry': 'Retry',
   'action.redeliver': 'Send callback again',
+  'action.backfill': 'Run past times',
   'action.copy': 'Run a copy',
   'action.change': 'Change',
   'action.delete': 'Delete',

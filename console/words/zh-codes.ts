@@ -43,6 +43,7 @@ export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'action.last': '置后',
   'action.retry': '重试',
   'action.redeliver': '重新回调',
+  'action.backfill': '补跑',
   'action.copy': '再运行一份',
   'action.change': '修改',
   'action.delete': '删除',
