@@ -14,7 +14,7 @@ import { CalendarTabs } from './tabs.tsx';
 
 export function CalendarsPage() {
   const { namespace } = useFrame().place;
-  const list = useListed<CalendarList>('calendars', { path: '/calendars', limit: 200 });
+  const list = useListed<CalendarList>('calendars', { path: '/calendars', limit: 200, fields: [] });
   return (
     <ListPage
       of={list}
