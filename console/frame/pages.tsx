@@ -36,6 +36,11 @@ const LimitPage = later(async () => (await seldom()).LimitPage);
 const LimitsPage = later(async () => (await seldom()).LimitsPage);
 const OneAtATimePage = later(async () => (await seldom()).OneAtATimePage);
 const PausesPage = later(async () => (await seldom()).PausesPage);
+const scheduled = () => import('../pages/jobs/pages.ts');
+const JobsPage = later(async () => (await scheduled()).JobsPage);
+const JobPage = later(async () => (await scheduled()).JobPage);
+const DefineJobPage = later(async () => (await scheduled()).DefineJobPage);
+const RunJobPage = later(async () => (await scheduled()).RunJobPage);
 
 interface Page {
   readonly title: TextName;
@@ -71,6 +76,30 @@ export const pages: Readonly<Record<string, Page>> = {
     show: (name) => name && <TaskPage key={name} id={name} />,
   },
   failed: { title: 'failed', isInMenu: true, key: 'f', show: () => <FailedPage /> },
+  jobs: {
+    title: 'jobs',
+    isInMenu: true,
+    keptFor: ['job', 'define-job', 'run-job'],
+    key: 'j',
+    show: () => <JobsPage />,
+  },
+  job: {
+    title: 'job',
+    isInMenu: false,
+    show: (name) => name && <JobPage key={name} name={name} />,
+  },
+  'define-job': {
+    title: 'jobs.new',
+    route: 'PUT /job/{name}',
+    isInMenu: false,
+    show: (name) => <DefineJobPage key={name} name={name} />,
+  },
+  'run-job': {
+    title: 'jobs.run',
+    route: 'POST /job/{name}/run',
+    isInMenu: false,
+    show: (name) => name && <RunJobPage key={name} name={name} />,
+  },
   alerts: {
     title: 'alerts',
     route: 'GET /alerts',

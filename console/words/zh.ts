@@ -2,6 +2,7 @@
 import type { en } from './en.ts';
 import { zhCalendars } from './zh-calendars.ts';
 import { zhCodes } from './zh-codes.ts';
+import { zhJobs } from './zh-jobs.ts';
 import { zhReports } from './zh-reports.ts';
 import { zhSet } from './zh-set.ts';
 import { zhTasks } from './zh-tasks.ts';
@@ -9,6 +10,7 @@ import { zhTasks } from './zh-tasks.ts';
 export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...zhCalendars,
   ...zhCodes,
+  ...zhJobs,
   ...zhReports,
   ...zhSet,
   ...zhTasks,

@@ -10,9 +10,9 @@ import {
 import {
   definitionFields,
   definitionIn,
-  differences,
   withTyped,
 } from '../../../console/pages/fleet/definition.ts';
+import { differences } from '../../../console/parts/form/json-text.ts';
 import { bodyOf, faultsOf, type Field, WrongField } from '../../../console/parts/form/fields.ts';
 import { speak } from '../../../console/words/words.ts';
 import { plainRule } from '../../../master/domain/alerts/rule.ts';

@@ -1,0 +1,178 @@
+/** One job: what fires it and why that stands still, its times of a month, its newest runs, and how it was before. */
+import { jsonAt, type JobView, type RunView } from '@soda-scheduler/protocol';
+import { callForText } from '../../api/call.ts';
+import { useFrame } from '../../frame/context.ts';
+import { useResource } from '../../frame/resource.ts';
+import { Command } from '../../parts/copy.tsx';
+import { Json } from '../../parts/json.tsx';
+import { Link } from '../../parts/link.tsx';
+import { Empty, Facts, Head, Loaded, Section } from '../../parts/page.tsx';
+import { State } from '../../parts/state.tsx';
+import { type Layout, Table } from '../../parts/table.tsx';
+import { lengthOf, TimeInFull, Took } from '../../parts/time.tsx';
+import { t, wordOf } from '../../words/words.ts';
+import { JobMonth } from './month.tsx';
+import { RecentMarks } from './recent.tsx';
+import { DeleteButton, EnableButton, JobState, pathOf } from './steer.tsx';
+import { zoneOfJob } from './trigger-words.ts';
+import { Triggers } from './triggers.tsx';
+import { JobVersions } from './versions.tsx';
+import { Zoned } from './zoned.tsx';
+
+interface Told {
+  readonly job: JobView;
+  readonly template: string;
+}
+
+export function JobPage({ name }: { readonly name: string }) {
+  const { place, may, link } = useFrame();
+  const { namespace } = place;
+  const told = useResource<Told>(`job ${namespace} ${name}`, async (signal) => {
+    const text = await callForText({ path: pathOf(name), namespace, signal });
+    return { job: JSON.parse(text) as JobView, template: jsonAt(text, ['template']) ?? '{}' };
+  });
+  const job = told.data?.job;
+  return (
+    <>
+      <Head
+        title={name}
+        actions={
+          <>
+            {may('POST /job/{name}/run') && (
+              <a class="button" href={link('run-job', name)}>
+                {t('jobs.run')}
+              </a>
+            )}
+            {may('PUT /job/{name}') && (
+              <a class="button" href={link('define-job', name)}>
+                {t('action.change')}
+              </a>
+            )}
+            {job !== undefined && (
+              <>
+                <EnableButton of={job} done={told.reload} />
+                <DeleteButton of={job} />
+              </>
+            )}
+          </>
+        }
+      >
+        {job !== undefined && <JobState of={job} />}
+      </Head>
+      <Loaded of={told}>
+        {({ job: view, template }) => <Whole of={view} template={template} reload={told.reload} />}
+      </Loaded>
+    </>
+  );
+}
+
+interface WholeProps {
+  readonly of: JobView;
+  readonly template: string;
+  readonly reload: () => void;
+}
+
+function Whole({ of: job, template, reload }: WholeProps) {
+  const { link } = useFrame();
+  const { description, warnings, triggers, runs, name } = job;
+  const zone = zoneOfJob(triggers);
+  return (
+    <>
+      {description !== null && <p class="said">{description}</p>}
+      {warnings.length > 0 && <p class="remark">{warnings.join('\n')}</p>}
+      <Facts
+        of={[
+          [t('jobs.next'), job.next_at !== null && <Zoned at={job.next_at} zone={zone} />],
+          [t('jobs.recent'), job.recent.length > 0 && <RecentMarks of={job} />],
+          [t('type'), <Link to="type" name={job.type} />],
+          [t('group'), job.group],
+          [
+            t('jobs.tags'),
+            job.tags.length > 0 && (
+              <span class="tags">
+                {job.tags.map((tag) => (
+                  <a key={tag} class="tag" href={link('jobs', null, { tag })}>
+                    {tag}
+                  </a>
+                ))}
+              </span>
+            ),
+          ],
+          [t('job.overlap'), overlapWords(job.overlap)],
+          [t('job.misfire'), lateWords(job)],
+          [
+            t('job.pause-after'),
+            job.pause_after !== null && t('job.pause-after.n', { n: job.pause_after }),
+          ],
+          [
+            t('job.changed'),
+            <>
+              <TimeInFull at={job.changed_at} /> {job.by}
+            </>,
+          ],
+        ]}
+      />
+      <Triggers of={job} />
+      {job.blackouts.length > 0 && (
+        <Section title={t('job.blackouts')}>
+          <ul class="plain">
+            {job.blackouts.map(({ from, to, reason }) => (
+              <li key={from}>
+                <Zoned at={from} zone={zone} /> – <Zoned at={to} zone={zone} /> {reason}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <JobMonth of={job} reload={reload} />
+      <Section
+        title={t('runs')}
+        actions={<a href={link('tasks', null, { job: name })}>{t('failed.as-list')}</a>}
+      >
+        {runs.length === 0 ? (
+          <Empty title={t('runs.none')}>
+            <Command text={`soda job run ${name}`} />
+          </Empty>
+        ) : (
+          <Table of={runLayout} rows={runs} />
+        )}
+      </Section>
+      <JobVersions of={job} done={reload} />
+      <Section title={t('job.template')}>
+        <Json text={template} label={t('job.template')} />
+      </Section>
+    </>
+  );
+}
+
+export function overlapWords(overlap: string): string {
+  const [kind = '', max] = overlap.split(':');
+  return max === undefined ? wordOf('overlap', kind) : t('overlap.max', { n: Number(max) });
+}
+
+const lateWords = ({ misfire, grace }: JobView): string =>
+  t('job.late', { length: lengthOf(1000 * grace), what: wordOf('misfire', misfire) });
+
+const runLayout: Layout<RunView> = {
+  keyOf: ({ task_id: id }) => id,
+  columns: [
+    {
+      title: 'state',
+      show: ({ state }) =>
+        state === null ? <span class="soft">{t('runs.gone')}</span> : <State of={state} />,
+    },
+    {
+      title: 'task',
+      class: 'fill name',
+      text: 'id',
+      show: ({ task_id: id, state }) => (state === null ? id : <Link to="task" name={id} />),
+    },
+    { title: 'job.trigger', class: 'wide', show: ({ trigger }) => trigger ?? t('runs.by-hand') },
+    { title: 'runs.started', show: ({ started_at: at }) => <TimeInFull at={at} /> },
+    {
+      title: 'runs.took',
+      class: 'num',
+      show: ({ started_at: from, finished_at: to }) => <Took from={from} to={to} />,
+    },
+  ],
+};

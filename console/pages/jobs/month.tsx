@@ -1,0 +1,222 @@
+/** A month of a job as a calendar: what became of its times, and what will. One day of it is looked at more closely. */
+import type {
+  JobNext,
+  JobView,
+  OccurrenceList,
+  OccurrenceView,
+  TaskList,
+} from '@soda-scheduler/protocol';
+import { call } from '../../api/call.ts';
+import { useFrame } from '../../frame/context.ts';
+import { useAnswer, useResource } from '../../frame/resource.ts';
+import { Loaded, Section } from '../../parts/page.tsx';
+import { dayText, monthText } from '../../parts/time.tsx';
+import { language, t, wordOf } from '../../words/words.ts';
+import { nameOf } from './cron-words.ts';
+import { DayTurns } from './day.tsx';
+import { pathOf } from './steer.tsx';
+import { zoneOfJob } from './trigger-words.ts';
+import { byDay, comingTurn, countsOf, pastTurn, shownAt, type Turn } from './turns.ts';
+import { dayAfter, dayIn, isMonth, monthAfter, startOf, timeIn, weeksOf } from './zones.ts';
+
+/** Of what has been: pages of so many, so many pages. A job of each minute has more than anybody looks at. */
+const PAGE_ROWS = 200;
+const PAGES_MAX = 3;
+const NEXT_MAX = 500;
+const COMING_MS = 20_000;
+/** Above it a day tells numbers in place of times. */
+const TIMES_SHOWN = 3;
+const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0];
+
+interface Past {
+  readonly rows: readonly OccurrenceView[];
+  /** What is before it was not asked for; null: all is here. */
+  readonly since: string | null;
+  readonly states: ReadonlyMap<string, string>;
+}
+
+export function JobMonth({
+  of: job,
+  reload,
+}: {
+  readonly of: JobView;
+  readonly reload: () => void;
+}) {
+  const { place, link } = useFrame();
+  const { namespace, query } = place;
+  const zone = zoneOfJob(job.triggers);
+  const today = dayIn(zone, Date.now());
+  const month = isMonth(query['month']) ? query['month'] : today.slice(0, 7);
+  const [from, to] = [month, monthAfter(month, 1)].map((one) =>
+    new Date(startOf(zone, `${one}-01`)).toISOString(),
+  ) as [string, string];
+  const past = useResource<Past>(`month ${namespace} ${job.name} ${from}`, (signal) =>
+    pastOf(job.name, namespace, from, to, signal),
+  );
+  const hasEnded = to <= new Date().toISOString();
+  const coming = useAnswer<JobNext>(
+    hasEnded
+      ? null
+      : {
+          path: `${pathOf(job.name)}/next`,
+          query: {
+            count: NEXT_MAX,
+            ...(month > today.slice(0, 7) && {
+              from: new Date(Date.parse(from) - 1).toISOString(),
+            }),
+          },
+        },
+    COMING_MS,
+  );
+  const day = query['day']?.startsWith(month) === true ? query['day'] : today;
+  const linkTo = (changed: Record<string, string>) => link('job', job.name, changed);
+  const again = (): void => {
+    past.reload();
+    coming.reload();
+    reload();
+  };
+  return (
+    <Section
+      title={monthText(month)}
+      actions={
+        <>
+          <a href={linkTo({ month: monthAfter(month, -1) })} aria-label={t('month.before')}>
+            ←
+          </a>
+          <a href={linkTo({ month: monthAfter(month, 1) })} aria-label={t('month.after')}>
+            →
+          </a>
+          {month !== today.slice(0, 7) && <a href={link('job', job.name)}>{t('month.now')}</a>}
+          <span class="soft">{zone}</span>
+        </>
+      }
+    >
+      <Loaded of={past}>
+        {({ rows, since, states }) => {
+          const next = (coming.data?.next ?? []).filter(({ nominal }) => nominal < to);
+          const turns = [...rows.map((row) => pastTurn(row, states)), ...next.map(comingTurn)];
+          const days = byDay(turns, zone);
+          const last = next.length === NEXT_MAX ? next.at(-1)?.nominal : undefined;
+          const unknown = (one: string): boolean =>
+            (since !== null && one < dayIn(zone, Date.parse(since))) ||
+            (last !== undefined && one > dayIn(zone, Date.parse(last)));
+          return (
+            <div class="month-and-day">
+              <table class="month" aria-label={monthText(month)}>
+                <thead>
+                  <tr>
+                    {WEEKDAYS.map((weekday) => (
+                      <th key={weekday}>{nameOf(weekday)}</th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {weeksOf(month).map((week) => (
+                    <tr key={week.find(Boolean)}>
+                      {week.map((one, at) => (
+                        <td key={at} class={one === today ? 'today' : ''}>
+                          {one !== null && (
+                            <Day
+                              day={one}
+                              turns={days.get(one) ?? []}
+                              zone={zone}
+                              isUnknown={unknown(one)}
+                              isChosen={one === day}
+                              href={linkTo({ month, day: one })}
+                            />
+                          )}
+                        </td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+              {day.startsWith(month) && (
+                <DayTurns
+                  of={job}
+                  day={day}
+                  zone={zone}
+                  turns={days.get(day) ?? []}
+                  isUnknown={unknown(day)}
+                  span={[startOf(zone, day), startOf(zone, dayAfter(day))]}
+                  reload={again}
+                />
+              )}
+            </div>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}
+
+async function pastOf(
+  job: string,
+  namespace: string,
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<Past> {
+  const rows: OccurrenceView[] = [];
+  let cursor: string | undefined;
+  let pages = 0;
+  // How runs have ended, of as many as one page has: of others it is only known that they ran.
+  const tasks = call<TaskList>({
+    ...{ path: '/tasks', namespace, signal },
+    query: { job, from, limit: PAGE_ROWS },
+  });
+  do {
+    const page: OccurrenceList = await call<OccurrenceList>({
+      ...{ path: `${pathOf(job)}/occurrences`, namespace, signal },
+      query: { from, to, limit: PAGE_ROWS, cursor },
+    });
+    rows.push(...page.occurrences);
+    cursor = page.next_cursor ?? undefined;
+    pages += 1;
+  } while (cursor !== undefined && pages < PAGES_MAX);
+  const states = new Map((await tasks).tasks.map(({ task_id: id, state }) => [id, state]));
+  return { rows, since: cursor === undefined ? null : (rows.at(-1)?.nominal ?? null), states };
+}
+
+interface DayProps {
+  readonly day: string;
+  readonly turns: readonly Turn[];
+  readonly zone: string;
+  /** Of more than were asked for. */
+  readonly isUnknown: boolean;
+  readonly isChosen: boolean;
+  readonly href: string;
+}
+
+function Day({ day, turns, zone, isUnknown, isChosen, href }: DayProps) {
+  const counts = [...countsOf(turns)];
+  const told = counts.map(
+    ([state, n]) => `${n.toLocaleString(language())} ${wordOf('turn', state)}`,
+  );
+  const areFew = turns.length <= TIMES_SHOWN && turns.every(({ count }) => count === 1);
+  return (
+    <a
+      href={href}
+      class="day"
+      aria-current={isChosen ? 'date' : undefined}
+      aria-label={[dayText(day), ...told].join(', ')}
+      title={told.join(', ')}
+    >
+      <b>{Number(day.slice(8))}</b>
+      {areFew
+        ? turns.map((turn) => (
+            <span key={turn.key} class="turn">
+              <i class={`dot dot-${turn.state}`} />
+              <span>{timeIn(zone, Date.parse(shownAt(turn)))}</span>
+            </span>
+          ))
+        : counts.map(([state, n]) => (
+            <span key={state} class="turn">
+              <i class={`dot dot-${state}`} />
+              <span>× {n.toLocaleString(language())}</span>
+            </span>
+          ))}
+      {isUnknown && <span class="soft">…</span>}
+    </a>
+  );
+}

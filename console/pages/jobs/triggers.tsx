@@ -1,0 +1,109 @@
+/** What fires a job: when, by which calendar, how often it has, and why one stands still. */
+import type { JobView, TriggerView } from '@soda-scheduler/protocol';
+import { useFrame } from '../../frame/context.ts';
+import { Section } from '../../parts/page.tsx';
+import { type Layout, Table } from '../../parts/table.tsx';
+import { TimeInFull } from '../../parts/time.tsx';
+import { t } from '../../words/words.ts';
+import { triggerWords, zoneOfJob } from './trigger-words.ts';
+import { Zoned } from './zoned.tsx';
+
+export function Triggers({ of: job }: { readonly of: JobView }) {
+  const { triggers } = job;
+  return (
+    <Section title={t('job.triggers')}>
+      {triggers.length === 0 ? (
+        <p class="soft">{t('jobs.by-hand')}</p>
+      ) : (
+        <Table of={layoutIn(zoneOfJob(triggers), job.enabled)} rows={triggers} />
+      )}
+    </Section>
+  );
+}
+
+const layoutIn = (zone: string, isEnabled: boolean): Layout<TriggerView> => ({
+  keyOf: ({ name }) => name,
+  classOf: ({ paused }) => (paused === null ? '' : 'bad-row'),
+  columns: [
+    { title: 'job.trigger', show: ({ name }) => name },
+    { title: 'jobs.when', class: 'fill name', text: 'whole', show: (one) => <When of={one} /> },
+    {
+      title: 'state',
+      text: 'whole',
+      show: ({ paused, enabled, failures_in_row: failures }) =>
+        paused !== null ? (
+          <>
+            <span class="state">
+              <i class="dot dot-paused" aria-hidden="true" />
+              {t('state.paused')}
+            </span>
+            <div class="error">{paused.reason}</div>
+            <small>
+              <TimeInFull at={paused.at} />
+            </small>
+          </>
+        ) : !enabled || !isEnabled ? (
+          t('jobs.disabled')
+        ) : (
+          <>
+            {t('jobs.enabled')}
+            {failures > 0 && <div class="error">{t('job.failures', { n: failures })}</div>}
+          </>
+        ),
+    },
+    {
+      title: 'jobs.next',
+      show: ({ next_at: at, zone: own }) => <Zoned at={at} zone={own === 'UTC' ? zone : own} />,
+    },
+    { title: 'jobs.last', class: 'wide', show: ({ last_at: at }) => <Zoned at={at} zone={zone} /> },
+    {
+      title: 'job.fired',
+      class: 'num wide',
+      show: ({ runs, max_runs: max }) =>
+        max === undefined
+          ? runs.toLocaleString()
+          : `${runs.toLocaleString()} / ${max.toLocaleString()}`,
+    },
+  ],
+});
+
+/** In words, as it is written, and on which days. */
+function When({ of: trigger }: { readonly of: TriggerView }) {
+  const { cron, only_on: only, except, shift } = trigger;
+  const words = triggerWords(trigger);
+  return (
+    <>
+      {words} {cron !== undefined && cron !== words && <code class="soft">{cron}</code>}{' '}
+      {trigger.kind === 'cron' && <span class="soft">{trigger.zone}</span>}
+      {only !== undefined && <Days of={only} title={t('trigger.only-on')} />}
+      {except !== undefined && <Days of={except} title={t('trigger.except')} />}
+      {shift !== undefined && shift !== 'skip' && (
+        <div class="soft">{t(`trigger.shift.${shift}`)}</div>
+      )}
+      {trigger.on !== undefined && <OtherJob name={trigger.on.job} />}
+    </>
+  );
+}
+
+interface DaysProps {
+  readonly of: NonNullable<TriggerView['only_on']>;
+  readonly title: string;
+}
+
+function Days({ of: days, title }: DaysProps) {
+  const { calendar, label = '' } = typeof days === 'string' ? { calendar: days } : days;
+  return (
+    <div class="soft">
+      {title} {calendar} {label}
+    </div>
+  );
+}
+
+function OtherJob({ name }: { readonly name: string }) {
+  const { link } = useFrame();
+  return (
+    <div>
+      <a href={link('job', name)}>{name}</a>
+    </div>
+  );
+}

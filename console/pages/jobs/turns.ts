@@ -1,0 +1,70 @@
+/** The times of a job of one month, past and to come, by the days on which people look for them. Pure. */
+import type { NextFire, OccurrenceView } from '@soda-scheduler/protocol';
+import { dayIn } from './zones.ts';
+
+/** One time, or several in a row of which the same became. */
+export interface Turn {
+  readonly key: string;
+  readonly trigger: string;
+  readonly nominal: string;
+  /** When it is fired, where that is to come and differs. */
+  readonly at: string | null;
+  /** `runs` and `shifted` are to come; else as the API has them, `ran` as its task has ended where that is known. */
+  readonly state: string;
+  readonly count: number;
+  readonly reason: string | null;
+  readonly calendar: string | null;
+  readonly taskId: string | null;
+  readonly isToCome: boolean;
+}
+
+export type TurnsByDay = ReadonlyMap<string, readonly Turn[]>;
+
+/** @param states how tasks have ended, by their ids. */
+export function pastTurn(one: OccurrenceView, states: ReadonlyMap<string, string>): Turn {
+  const { trigger, nominal, rerun, state, reason, calendar, count, task_id: taskId } = one;
+  const ended = taskId === null ? undefined : states.get(taskId);
+  return {
+    key: `${trigger} ${nominal} ${rerun}`,
+    ...{ trigger, nominal, at: null, count, reason, calendar, taskId, isToCome: false },
+    state: state === 'ran' ? (ended ?? state) : state,
+  };
+}
+
+export function comingTurn(next: NextFire): Turn {
+  const { trigger, nominal, at, count, outcome, reason, calendar } = next;
+  return {
+    key: `${trigger} ${nominal} to come`,
+    ...{ trigger, nominal, at, count, reason, calendar, taskId: null, isToCome: true },
+    state: outcome,
+  };
+}
+
+/** In the order of the clock. One that is moved stands on both days. */
+export function byDay(turns: readonly Turn[], zone: string): TurnsByDay {
+  const days = new Map<string, Turn[]>();
+  const put = (day: string, turn: Turn): void => {
+    const there = days.get(day);
+    if (there === undefined) days.set(day, [turn]);
+    else there.push(turn);
+  };
+  for (const turn of turns.toSorted((a, b) => (a.nominal < b.nominal ? -1 : 1))) {
+    const day = dayIn(zone, Date.parse(turn.nominal));
+    put(day, turn);
+    if (turn.state !== 'shifted' || turn.at === null) continue;
+    const to = dayIn(zone, Date.parse(turn.at));
+    if (to !== day) put(to, { ...turn, key: `${turn.key} moved`, state: 'runs' });
+  }
+  return days;
+}
+
+/** When it is to be looked for on its day. */
+export const shownAt = ({ state, at, nominal }: Turn): string =>
+  state === 'runs' ? (at ?? nominal) : nominal;
+
+/** How many of each state, those first that are first in the day. */
+export function countsOf(turns: readonly Turn[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { state, count } of turns) counts.set(state, (counts.get(state) ?? 0) + count);
+  return counts;
+}

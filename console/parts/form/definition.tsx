@@ -1,0 +1,223 @@
+/**
+ * A definition that is changed as a form, or as the JSON that it is. The master says first what it would be, and people see
+ * what differs before it is saved; not over what somebody else has changed meanwhile.
+ */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { call, curlOf, type Request } from '../../api/call.ts';
+import { ask, NO_REFUSAL, refusalOf, tell } from '../../frame/asking.tsx';
+import { useFrame } from '../../frame/context.ts';
+import { go } from '../../frame/route.ts';
+import { t } from '../../words/words.ts';
+import { Copy } from '../copy.tsx';
+import { indented } from '../indented.ts';
+import { Head, Refused } from '../page.tsx';
+import { type Field, type Typed, WrongField } from './fields.ts';
+import { Fields } from './form.tsx';
+import { type Difference, differences } from './json-text.ts';
+
+/** What is changed. */
+export interface Ground {
+  /** 0: there is none yet. */
+  readonly version: number;
+  readonly definition: string;
+}
+
+/** What kind of thing is defined. */
+export interface Defined {
+  /** Where one goes once it is saved. */
+  readonly page: string;
+  /** Of a new one. */
+  readonly nameField: Field;
+  readonly title: string;
+  /** What the form does not have. */
+  readonly rest: string;
+  readonly pathOf: (name: string) => string;
+  readonly fieldsOf: (definition: string, typed: Typed) => readonly Field[];
+  /** The definition with what was typed. @throws {WrongField} */
+  readonly withTyped: (definition: string, typed: Typed) => string;
+  /** What else of the answer to a trial is to be seen before it is saved. */
+  readonly told?: (answer: unknown) => ComponentChildren;
+}
+
+const JSON_FIELD: Field = { name: 'json', label: '', kind: 'json' };
+
+interface Props {
+  readonly of: Defined;
+  /** Null: a new one. */
+  readonly name: string | null;
+  /** As it is now: what is typed lies over what it was when that was begun. */
+  readonly ground: Ground;
+}
+
+export function Definition({ of, name, ground }: Props) {
+  const { place, me } = useFrame();
+  const { namespace } = place;
+  const draft = useDraft(of, name, ground);
+  const { from, fields, typed, isJson, defined } = draft;
+  const [{ problem, wrong }, setRefusal] = useState(NO_REFUSAL);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(
+    () => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
+    [wrong],
+  );
+
+  const called = name ?? typed[of.nameField.name] ?? '';
+  const request = (): Request => ({
+    method: 'PUT',
+    path: of.pathOf(called),
+    namespace,
+    bodyText: defined(),
+    headers: { 'if-match': `"${from.version}"` },
+  });
+  const trying = async (what: () => Promise<void> | void): Promise<void> => {
+    setRefusal(NO_REFUSAL);
+    try {
+      await what();
+    } catch (error) {
+      setRefusal(refusalOf(error, fields));
+    }
+  };
+  const review = async (): Promise<void> => {
+    const made = request();
+    const answer = await call({ ...made, query: { dry_run: 'true' } });
+    const found = differences(from.version === 0 ? '{}' : from.definition, defined());
+    if (found.length === 0 && from.version > 0) tell(t('define.same'));
+    else askToSave(of, made, called, [<Differences of={found} />, of.told?.(answer)]);
+  };
+  return (
+    <>
+      <Head
+        title={of.title}
+        actions={
+          <button type="button" onClick={() => void trying(draft.turn)}>
+            {t(isJson ? 'define.as-form' : 'define.as-json')}
+          </button>
+        }
+      />
+      {ground.version !== from.version && <Newer begin={() => void trying(draft.begin)} />}
+      <form
+        ref={form}
+        class="sheet definition"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void trying(review);
+        }}
+      >
+        <Fields of={fields} typed={typed} set={draft.set} wrong={wrong} />
+        {!isJson && <p class="note">{of.rest}</p>}
+        <Refused why={problem} />
+        <footer>
+          <button type="submit" class="main">
+            {t('define.review')}
+          </button>
+          <Curl of={request} needsToken={me.name !== null} />
+        </footer>
+      </form>
+    </>
+  );
+}
+
+/** What is typed, over what the definition was when that was begun. */
+function useDraft(of: Defined, name: string | null, ground: Ground) {
+  const { nameField } = of;
+  const [from, setFrom] = useState(ground);
+  const [text, setText] = useState(ground.definition);
+  const [typed, setTyped] = useState<Typed>({});
+  const [isJson, setJson] = useState(false);
+  const fields: readonly Field[] = [
+    ...(name === null ? [nameField] : []),
+    ...(isJson
+      ? [{ ...JSON_FIELD, label: t('define.json'), initial: text }]
+      : of.fieldsOf(text, typed)),
+  ];
+  /** @throws {WrongField} */
+  const defined = (): string =>
+    isJson ? checked(typed['json'] ?? text) : of.withTyped(text, typed);
+  const show = (definition: string, asJson: boolean): void => {
+    setText(asJson ? indented(definition) : definition);
+    setTyped(
+      ({ [nameField.name]: called }): Typed =>
+        called === undefined ? {} : { [nameField.name]: called },
+    );
+    setJson(asJson);
+  };
+  return {
+    ...{ from, fields, typed, isJson, defined },
+    set: (field: string, value: string) => setTyped((before) => ({ ...before, [field]: value })),
+    /** Shows it in the other way. */
+    turn: () => show(defined(), !isJson),
+    /** Takes what it is now. */
+    begin: () => {
+      setFrom(ground);
+      show(ground.definition, isJson);
+    },
+  };
+}
+
+function Newer({ begin }: { readonly begin: () => void }) {
+  return (
+    <p class="remark">
+      {t('define.newer')}{' '}
+      <button type="button" onClick={begin}>
+        {t('define.anew')}
+      </button>
+    </p>
+  );
+}
+
+/** @throws {WrongField} it is no JSON of an object. */
+function checked(text: string): string {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text;
+  } catch (error) {
+    throw new WrongField(JSON_FIELD.name, String(error));
+  }
+  throw new WrongField(JSON_FIELD.name, t('define.no-object'));
+}
+
+interface CurlProps {
+  readonly of: () => Request;
+  readonly needsToken: boolean;
+}
+
+function Curl({ of: request, needsToken }: CurlProps) {
+  try {
+    return <Copy text={curlOf(request(), needsToken)} label={t('copy.curl')} />;
+  } catch {
+    // What was typed so far is no request.
+    return null;
+  }
+}
+
+function askToSave(
+  { page }: Defined,
+  request: Request,
+  name: string,
+  content: ComponentChildren,
+): void {
+  ask({
+    title: t('define.save', { type: name }),
+    content,
+    verb: t('field.save'),
+    request: () => request,
+    done: () => go({ namespace: request.namespace ?? 'default', page, name }),
+  });
+}
+
+export function Differences({ of: found }: { readonly of: readonly Difference[] }) {
+  const shown = (json: string | undefined) => json ?? t('define.unset');
+  return (
+    <ul class="differences" tabIndex={0} aria-label={t('define.differences')}>
+      {found.map(({ path, before, after }) => (
+        <li key={path}>
+          <code>{path}</code>
+          <span>
+            <del>{shown(before)}</del> → <ins>{shown(after)}</ins>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
