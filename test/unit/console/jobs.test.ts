@@ -1,0 +1,121 @@
+/** Of the console pages of jobs what needs no browser: times in words and by days of a zone, and the form of a job. */
+import { expect } from 'chai';
+import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
+import { jobFields, withTyped } from '../../../console/pages/jobs/job-fields.ts';
+import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/turns.ts';
+import {
+  dayIn,
+  monthAfter,
+  startOf,
+  timeIn,
+  weeksOf,
+} from '../../../console/pages/jobs/zones.ts';
+import { speak } from '../../../console/words/words.ts';
+
+describe('the console pages of jobs', () => {
+  before(() => speak('en'));
+
+  it('say a cron expression in words, where there are better ones', () => {
+    const words = {
+      '* * * * *': 'every minute',
+      '*/15 * * * *': 'every 15 minutes',
+      '5 * * * *': 'every hour at :05',
+      '0 3 * * ?': 'every day at 03:00',
+      '0 0 9,17 * * *': 'every day at 09:00, 17:00',
+      '30 19 * * 1-5': 'Mon–Fri at 19:30',
+      '0 8 * * MON,7': 'Mon, Sun at 08:00',
+      '0 6 15 * *': 'on day 15 of each month at 06:00',
+      '0 6 L * *': 'on the last day of each month at 06:00',
+    };
+    for (const [expression, said] of Object.entries(words)) {
+      expect(cronWords(expression), expression).to.equal(said);
+    }
+    for (const same of ['*/7 * * * *', '0 3 1 1 *', '0 3 1 * 1', '1-5 3 * * *', '0 3 * * FRI#L']) {
+      expect(cronWords(same)).to.equal(same);
+    }
+  });
+
+  it('know when a day begins by the clocks of a zone, also where they are set', () => {
+    expect(new Date(startOf('Asia/Shanghai', '2026-11-23')).toISOString()).to.equal(
+      '2026-11-22T16:00:00.000Z',
+    );
+    for (const [zone, day] of [
+      ['Europe/Berlin', '2026-03-29'],
+      ['Europe/Berlin', '2026-03-30'],
+      ['Europe/Berlin', '2026-10-26'],
+      ['America/Santiago', '2026-09-06'],
+      ['UTC', '2026-01-01'],
+    ] as const) {
+      const at = startOf(zone, day);
+      expect([dayIn(zone, at), dayIn(zone, at - 1) < day], `${zone} ${day}`).to.deep.equal([
+        day,
+        true,
+      ]);
+    }
+    expect(timeIn('Asia/Shanghai', Date.parse('2026-11-22T19:00:00Z'))).to.equal('03:00');
+    expect(timeIn('UTC', Date.parse('2026-11-22T19:00:07Z'))).to.equal('19:00:07');
+    expect(monthAfter('2026-12', 1)).to.equal('2027-01');
+    const weeks = weeksOf('2026-11');
+    expect([weeks[0]?.[6], weeks[1]?.[0], weeks.length]).to.deep.equal([
+      '2026-11-01',
+      '2026-11-02',
+      6,
+    ]);
+  });
+
+  it('put each time on the day on which it is looked for, one that is moved on both', () => {
+    const next = {
+      ...{ trigger: 'a', count: 1, local: null, zone: 'UTC', reason: 'a day off', calendar: 'c' },
+      ...{ nominal: '2026-11-21T19:00:00.000Z', to: '2026-11-21T19:00:00.000Z' },
+      at: '2026-11-22T19:00:00.000Z',
+      outcome: 'shifted' as const,
+    };
+    const ran = {
+      ...{ trigger: 'a', rerun: 0, reason: null, calendar: null, noticed_at: '', count: 1 },
+      ...{ nominal: '2026-11-20T19:00:00.000Z', to: '2026-11-20T19:00:00.000Z' },
+      ...{ state: 'ran' as const, task_id: 't-1' },
+    };
+    const turns = [comingTurn(next), pastTurn(ran, new Map([['t-1', 'failed']]))];
+    const days = byDay(turns, 'Asia/Shanghai');
+    const states = [...days].map(([day, of]) => [day, ...of.map(({ state }) => state)]);
+    expect(states).to.deep.equal([
+      ['2026-11-21', 'failed'],
+      ['2026-11-22', 'shifted'],
+      ['2026-11-23', 'runs'],
+    ]);
+    const merged = { ...ran, state: 'merged' as const, count: 40 };
+    const counts = countsOf([pastTurn(merged, new Map()), pastTurn(ran, new Map())]);
+    expect([...counts]).to.deep.equal([
+      ['merged', 40],
+      ['ran', 1],
+    ]);
+  });
+
+  it('change a job by a form, and leave what it does not touch as it is written', () => {
+    const definition =
+      '{"template":{"task":{"type":"push","params":{"big":12345678901234567890}},"user":{"group":"a"}},"triggers":[{"cron":"0 3 * * *","zone":"UTC","jitter":5},{"name":"b","every":60}],"overlap":"max:3"}';
+    expect(withTyped(definition, {})).to.equal(definition);
+    const changed = withTyped(definition, {
+      'template.task.priority': '5',
+      tags: 'live night',
+      overlap: '',
+      'triggers[0].zone': 'Asia/Shanghai',
+      'triggers[1].kind': '',
+      'triggers[2].kind': 'on',
+      'triggers[2].name': 'c',
+      'triggers[2].on.job': 'other',
+    });
+    expect(changed).to.include('"params":{"big":12345678901234567890}');
+    expect(JSON.parse(changed)).to.deep.include({
+      triggers: [
+        { cron: '0 3 * * *', zone: 'Asia/Shanghai', jitter: 5 },
+        { on: { job: 'other' }, name: 'c' },
+      ],
+      tags: ['live', 'night'],
+    });
+    expect(JSON.parse(changed)).to.not.have.property('overlap');
+    expect(() => withTyped(definition, { 'template.task.params': '{' })).to.throw();
+    const names = jobFields(definition, { 'triggers[0].kind': 'every' }).map(({ name }) => name);
+    expect(names).to.include('triggers[0].every').and.not.include('triggers[0].cron');
+  });
+});
