@@ -13,6 +13,7 @@ import { clockIn } from './zoned.tsx';
 import { timeIn } from './zones.ts';
 
 const ROWS_MAX = 200;
+const COMING_MAX = 30;
 const NO_STATES: ReadonlyMap<string, string> = new Map();
 
 interface Props {
@@ -37,7 +38,7 @@ export function DayTurns({ of: job, day, zone, turns, isUnknown, span, reload }:
   const found = isUnknown
     ? (own.data?.occurrences ?? []).map((one) => pastTurn(one, NO_STATES))
     : turns;
-  const rows = found.toSorted((a, b) => (shownAt(a) < shownAt(b) ? 1 : -1)).slice(0, ROWS_MAX);
+  const rows = nearest(found);
   const isCut = rows.length < found.length || (isUnknown && own.data?.next_cursor !== null);
   return (
     <section class="day-turns" aria-label={dayText(day)}>
@@ -50,6 +51,13 @@ export function DayTurns({ of: job, day, zone, turns, isUnknown, span, reload }:
       {isCut && rows.length > 0 && <p class="note">{t('month.cut', { n: rows.length })}</p>}
     </section>
   );
+}
+
+/** What has been, newest first, below what is about to come. */
+function nearest(turns: readonly Turn[]): readonly Turn[] {
+  const sorted = turns.toSorted((a, b) => (shownAt(a) < shownAt(b) ? 1 : -1));
+  const coming = sorted.filter(({ isToCome }) => isToCome).slice(-COMING_MAX);
+  return [...coming, ...sorted.filter(({ isToCome }) => !isToCome)].slice(0, ROWS_MAX);
 }
 
 const layoutOf = (job: JobView, zone: string, reload: () => void) => ({

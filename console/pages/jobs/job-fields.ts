@@ -185,7 +185,7 @@ function triggerFields(trigger: Partial<TriggerRequest>, at: number, typed: Type
 }
 
 const zoneField = (field: (path: string, label: string, more: Partial<Field>) => Field): Field =>
-  field('zone', t('trigger.zone'), { preset: 'UTC', hint: 'Asia/Shanghai' });
+  field('zone', t('trigger.zone'), { preset: 'UTC' });
 
 /** As a field shows it; what has several parts as JSON. */
 function told(definition: string, ...path: string[]): string {

@@ -14,6 +14,7 @@ import { t, wordOf } from '../../words/words.ts';
 import { JobMonth } from './month.tsx';
 import { RecentMarks } from './recent.tsx';
 import { DeleteButton, EnableButton, JobState, pathOf } from './steer.tsx';
+import { Tags } from './tags.tsx';
 import { zoneOfJob } from './trigger-words.ts';
 import { Triggers } from './triggers.tsx';
 import { JobVersions } from './versions.tsx';
@@ -89,13 +90,7 @@ function Whole({ of: job, template, reload }: WholeProps) {
           [
             t('jobs.tags'),
             job.tags.length > 0 && (
-              <span class="tags">
-                {job.tags.map((tag) => (
-                  <a key={tag} class="tag" href={link('jobs', null, { tag })}>
-                    {tag}
-                  </a>
-                ))}
-              </span>
+              <Tags of={job.tags} linkTo={(tag) => link('jobs', null, { tag })} />
             ),
           ],
           [t('job.overlap'), overlapWords(job.overlap)],
@@ -127,7 +122,11 @@ function Whole({ of: job, template, reload }: WholeProps) {
       <JobMonth of={job} reload={reload} />
       <Section
         title={t('runs')}
-        actions={<a href={link('tasks', null, { job: name })}>{t('failed.as-list')}</a>}
+        actions={
+          <a href={link('tasks', null, { id_prefix: `${name}.`.slice(0, 64) })}>
+            {t('failed.as-list')}
+          </a>
+        }
       >
         {runs.length === 0 ? (
           <Empty title={t('runs.none')}>

@@ -11,6 +11,7 @@ import { Time } from '../../parts/time.tsx';
 import { t } from '../../words/words.ts';
 import { RecentMarks } from './recent.tsx';
 import { EnableButton, JobState } from './steer.tsx';
+import { Tags } from './tags.tsx';
 import { triggerWords, zoneOfJob } from './trigger-words.ts';
 import { Zoned } from './zoned.tsx';
 
@@ -85,14 +86,14 @@ const layoutOf = (list: Search): Layout<JobSummary> => ({
   columns: [
     {
       title: 'job',
-      show: ({ name, description }) => (
+      show: ({ name, description, tags }) => (
         <>
           <Link to="job" name={name} />
           {description !== null && <div class="soft cut">{description}</div>}
+          <Tags of={tags} linkTo={(tag) => list.linkTo({ tag })} />
         </>
       ),
     },
-    { title: 'state', show: (job) => <JobState of={job} /> },
     {
       title: 'jobs.when',
       class: 'fill name',
@@ -106,6 +107,7 @@ const layoutOf = (list: Search): Layout<JobSummary> => ({
             .map((trigger) => <div key={trigger.name}>{triggerWords(trigger)}</div>)
         ),
     },
+    { title: 'state', show: (job) => <JobState of={job} /> },
     {
       title: 'jobs.next',
       show: ({ next_at: at, triggers }) => <Zoned at={at} zone={zoneOfJob(triggers)} />,
@@ -117,8 +119,10 @@ const layoutOf = (list: Search): Layout<JobSummary> => ({
         <>
           <Time at={started} />
           {ended !== null && (
-            <div class="soft">
-              {t('jobs.ended')} <Time at={ended} />
+            <div>
+              <small>
+                {t('jobs.ended')} <Time at={ended} />
+              </small>
             </div>
           )}
         </>
@@ -126,22 +130,9 @@ const layoutOf = (list: Search): Layout<JobSummary> => ({
     },
     { title: 'jobs.recent', show: (job) => <RecentMarks of={job} /> },
     {
-      title: 'jobs.tags',
-      class: 'wide',
-      show: ({ tags }) => (
-        <span class="tags">
-          {tags.map((tag) => (
-            <a key={tag} class="tag" href={list.linkTo({ tag })}>
-              {tag}
-            </a>
-          ))}
-        </span>
-      ),
-    },
-    {
       title: 'action.change',
       isTitleHidden: true,
-      class: 'num wide',
+      class: 'num',
       show: (job, reload) => <EnableButton of={job} done={reload} isQuiet />,
     },
   ],

@@ -10,7 +10,7 @@ import { call } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer, useResource } from '../../frame/resource.ts';
 import { Loaded, Section } from '../../parts/page.tsx';
-import { dayText, monthText } from '../../parts/time.tsx';
+import { monthText } from '../../parts/time.tsx';
 import { language, t, wordOf } from '../../words/words.ts';
 import { nameOf } from './cron-words.ts';
 import { DayTurns } from './day.tsx';
@@ -23,6 +23,8 @@ import { dayAfter, dayIn, isMonth, monthAfter, startOf, timeIn, weeksOf } from '
 const PAGE_ROWS = 200;
 const PAGES_MAX = 3;
 const NEXT_MAX = 500;
+/** Names of jobs may be as long. */
+const ID_PREFIX_MAX = 64;
 const COMING_MS = 20_000;
 /** Above it a day tells numbers in place of times. */
 const TIMES_SHOWN = 3;
@@ -163,8 +165,8 @@ async function pastOf(
   // How runs have ended, of as many as one page has: of others it is only known that they ran.
   const tasks = call<TaskList>({
     ...{ path: '/tasks', namespace, signal },
-    query: { job, from, limit: PAGE_ROWS },
-  });
+    query: { id_prefix: `${job}.`.slice(0, ID_PREFIX_MAX), limit: PAGE_ROWS },
+  }).catch(() => null);
   do {
     const page: OccurrenceList = await call<OccurrenceList>({
       ...{ path: `${pathOf(job)}/occurrences`, namespace, signal },
@@ -174,7 +176,7 @@ async function pastOf(
     cursor = page.next_cursor ?? undefined;
     pages += 1;
   } while (cursor !== undefined && pages < PAGES_MAX);
-  const states = new Map((await tasks).tasks.map(({ task_id: id, state }) => [id, state]));
+  const states = new Map((await tasks)?.tasks.map(({ task_id: id, state }) => [id, state]));
   return { rows, since: cursor === undefined ? null : (rows.at(-1)?.nominal ?? null), states };
 }
 
@@ -190,32 +192,30 @@ interface DayProps {
 
 function Day({ day, turns, zone, isUnknown, isChosen, href }: DayProps) {
   const counts = [...countsOf(turns)];
-  const told = counts.map(
-    ([state, n]) => `${n.toLocaleString(language())} ${wordOf('turn', state)}`,
-  );
   const areFew = turns.length <= TIMES_SHOWN && turns.every(({ count }) => count === 1);
+  const told = areFew
+    ? turns.map((turn) => {
+        const time = timeIn(zone, Date.parse(shownAt(turn))).slice(0, 5);
+        return { key: turn.key, state: turn.state, text: time };
+      })
+    : counts.map(([state, n]) => ({
+        key: state,
+        state,
+        text: `× ${n.toLocaleString(language())}`,
+      }));
   return (
-    <a
-      href={href}
-      class="day"
-      aria-current={isChosen ? 'date' : undefined}
-      aria-label={[dayText(day), ...told].join(', ')}
-      title={told.join(', ')}
-    >
-      <b>{Number(day.slice(8))}</b>
-      {areFew
-        ? turns.map((turn) => (
-            <span key={turn.key} class="turn">
-              <i class={`dot dot-${turn.state}`} />
-              <span>{timeIn(zone, Date.parse(shownAt(turn)))}</span>
-            </span>
-          ))
-        : counts.map(([state, n]) => (
-            <span key={state} class="turn">
-              <i class={`dot dot-${state}`} />
-              <span>× {n.toLocaleString(language())}</span>
-            </span>
-          ))}
+    <a href={href} class="day" aria-current={isChosen ? 'date' : undefined}>
+      <b>
+        {Number(day.slice(8))} <span class="sr">{monthText(day.slice(0, 7))}</span>
+      </b>
+      {told.map(({ key, state, text }) => (
+        <span key={key} class="turn" title={wordOf('turn', state)}>
+          <i class={`dot dot-${state}`} aria-hidden="true" />
+          <span>
+            {text} <span class="sr">{wordOf('turn', state)}</span>
+          </span>
+        </span>
+      ))}
       {isUnknown && <span class="soft">…</span>}
     </a>
   );

@@ -29,19 +29,12 @@ const layoutIn = (zone: string, isEnabled: boolean): Layout<TriggerView> => ({
     { title: 'jobs.when', class: 'fill name', text: 'whole', show: (one) => <When of={one} /> },
     {
       title: 'state',
-      text: 'whole',
       show: ({ paused, enabled, failures_in_row: failures }) =>
         paused !== null ? (
-          <>
-            <span class="state">
-              <i class="dot dot-paused" aria-hidden="true" />
-              {t('state.paused')}
-            </span>
-            <div class="error">{paused.reason}</div>
-            <small>
-              <TimeInFull at={paused.at} />
-            </small>
-          </>
+          <span class="state">
+            <i class="dot dot-paused" aria-hidden="true" />
+            {t('state.paused')}
+          </span>
         ) : !enabled || !isEnabled ? (
           t('jobs.disabled')
         ) : (
@@ -69,7 +62,7 @@ const layoutIn = (zone: string, isEnabled: boolean): Layout<TriggerView> => ({
 
 /** In words, as it is written, and on which days. */
 function When({ of: trigger }: { readonly of: TriggerView }) {
-  const { cron, only_on: only, except, shift } = trigger;
+  const { cron, only_on: only, except, shift, paused } = trigger;
   const words = triggerWords(trigger);
   return (
     <>
@@ -79,6 +72,14 @@ function When({ of: trigger }: { readonly of: TriggerView }) {
       {except !== undefined && <Days of={except} title={t('trigger.except')} />}
       {shift !== undefined && shift !== 'skip' && (
         <div class="soft">{t(`trigger.shift.${shift}`)}</div>
+      )}
+      {paused !== null && (
+        <div class="error">
+          {paused.reason}{' '}
+          <small>
+            <TimeInFull at={paused.at} />
+          </small>
+        </div>
       )}
       {trigger.on !== undefined && <OtherJob name={trigger.on.job} />}
     </>

@@ -9,6 +9,7 @@ import { System } from '../../helpers/system/system.ts';
 import { describeTasks } from './tasks.ts';
 import { itKeepsCalendars } from './calendars.ts';
 import { describeReports, filesOf } from './reports.ts';
+import { itKeepsJobs } from './jobs.ts';
 import { itSets } from './settings.ts';
 
 const ADMIN = 'admin-token-0123456789';
@@ -229,6 +230,8 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     }
   });
 
+  itKeepsJobs(() => ({ browser, page, go, says, api }), HOSTILE);
+
   it('keeps filters in the URL, and pages by cursors', async () => {
     const tasks = Array.from({ length: 55 }, (_, n) => ({
       task: { id: `page-${n}`, type: 'paged' },
@@ -324,7 +327,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await go('#/tokens');
     await says(/This page is not for your token: its role is read/);
     expect(await page.locator('main button').count()).to.equal(0);
-    for (const hash of ['alert-rules', 'limits', 'pauses', 'type/film']) {
+    for (const hash of ['alert-rules', 'jobs', 'limits', 'pauses', 'type/film']) {
       await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.loading').first().waitFor({ state: 'detached' });

@@ -3,13 +3,7 @@ import { expect } from 'chai';
 import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
 import { jobFields, withTyped } from '../../../console/pages/jobs/job-fields.ts';
 import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/turns.ts';
-import {
-  dayIn,
-  monthAfter,
-  startOf,
-  timeIn,
-  weeksOf,
-} from '../../../console/pages/jobs/zones.ts';
+import { dayIn, monthAfter, startOf, timeIn, weeksOf } from '../../../console/pages/jobs/zones.ts';
 import { speak } from '../../../console/words/words.ts';
 
 describe('the console pages of jobs', () => {

@@ -1,0 +1,113 @@
+/** The pages of jobs, for `browser.test.ts`: with its browser, its master and the executor that is there. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import type { RealBrowser } from '../../helpers/system/browser.ts';
+
+interface Console {
+  readonly page: Page;
+  readonly go: (hash: string) => Promise<unknown>;
+  readonly says: (text: string | RegExp) => Promise<void>;
+  readonly api: (
+    method: string,
+    path: string,
+    body?: unknown,
+    token?: string,
+  ) => Promise<Record<string, unknown>>;
+  readonly browser: Pick<RealBrowser, 'expectAccessible'>;
+}
+
+/** @param hostile what would do harm if it were not only shown. */
+export function itKeepsJobs(of: () => Console, hostile: string): void {
+  const inDialog = (name: string) => of().page.getByRole('dialog').getByRole('button', { name });
+  const closed = () => of().page.getByRole('dialog').waitFor({ state: 'detached' });
+
+  it('makes a job by a form, once its next times were seen, and lists it', async () => {
+    const { page, go, says, api, browser } = of();
+    await go('#/jobs');
+    await says('There is no job yet');
+    await says('soda job apply');
+    await page.getByRole('link', { name: 'New job' }).click();
+    await page.locator('[name="name"]').fill('nightly');
+    await page.locator('[name="description"]').fill(hostile);
+    await page.locator('[name="tags"]').fill('live');
+    await page.locator('[name="template.task.type"]').fill('nobody-job');
+    await page.locator('[name="template.user.group"]').fill('ops');
+    await page.locator('[name="triggers[0].cron"]').fill('0 19 * * 9');
+    await page.locator('[name="triggers[0].zone"]').fill('Asia/Shanghai');
+    await page.getByRole('button', { name: 'See what differs' }).click();
+    const wrong = page.locator('[aria-invalid=true]');
+    await wrong.waitFor();
+    expect(await wrong.getAttribute('name')).to.equal('triggers[0].cron');
+    await wrong.fill('0 19 * * *');
+    await page.getByRole('button', { name: 'See what differs' }).click();
+    await page.getByRole('dialog').getByText('Its next times').waitFor();
+    expect(await page.locator('dialog li').filter({ hasText: '19:00' }).count()).to.equal(5);
+    await inDialog('Save').click();
+    await page.getByRole('heading', { name: 'nightly' }).waitFor();
+    expect((await api('GET', '/job/nightly'))['template']).to.deep.equal({
+      task: { type: 'nobody-job', params: {} },
+      user: { group: 'ops' },
+    });
+    await go('#/jobs?tag=live');
+    const row = page.getByRole('row', { name: /nightly/ });
+    await row.getByText('every day at 19:00').waitFor();
+    await row.getByText('<img src=x').waitFor();
+    await browser.expectAccessible('jobs');
+    await go('#/jobs?text=other');
+    await says('No job fits these filters.');
+  });
+
+  it('shows the month of a job, skips one time of it, and takes that back', async () => {
+    const { page, go, api, browser } = of();
+    const { next } = (await api('GET', '/job/nightly/next?count=1')) as {
+      next: { nominal: string; local: string }[];
+    };
+    const [first] = next;
+    const day = first?.local.slice(0, 10) ?? '';
+    await go(`#/job/nightly?month=${day.slice(0, 7)}&day=${day}`);
+    const row = page.locator('.day-turns tbody tr').first();
+    await row.getByText('Will run').waitFor();
+    await row.getByText('19:00').waitFor();
+    await browser.expectAccessible('a job');
+    const skipped = async () => {
+      const { triggers } = (await api('GET', '/job/nightly')) as {
+        triggers: { skipped: string[] }[];
+      };
+      return triggers[0]?.skipped;
+    };
+    await row.getByRole('button', { name: 'Skip' }).click();
+    await inDialog('Skip').click();
+    await row.getByText('Skipped', { exact: true }).waitFor();
+    expect(await skipped()).to.deep.equal([first?.nominal]);
+    await row.getByRole('button', { name: 'Do not skip' }).click();
+    await inDialog('Do not skip').click();
+    await row.getByText('Will run').waitFor();
+    expect(await skipped()).to.deep.equal([]);
+  });
+
+  it('runs a job with other params, tells its versions apart, and rolls one back', async () => {
+    const { page, go, says, api } = of();
+    await go('#/run-job/nightly');
+    await page.getByLabel('Params').fill('{"big":12345678901234567890}');
+    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.getByText('"big": 12345678901234567890').waitFor();
+    await go('#/define-job/nightly');
+    await page.locator('[name="tags"]').fill('live night');
+    await page.getByRole('button', { name: 'See what differs' }).click();
+    await inDialog('Save').click();
+    await page.getByText('Versions: this is 2').click();
+    await page.locator('.differences').getByText('["live","night"]').waitFor();
+    await page.getByRole('button', { name: 'Roll back' }).click();
+    await inDialog('Roll back').click();
+    await says('Versions: this is 3');
+    expect((await api('GET', '/job/nightly'))['tags']).to.deep.equal(['live']);
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByText('1 run that has begun goes on').waitFor();
+    await inDialog('Disable').click();
+    await closed();
+    await page.locator('.head').getByText('Off').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await inDialog('Delete').click();
+    await says('There is no job yet');
+  });
+}
