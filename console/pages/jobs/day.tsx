@@ -1,5 +1,5 @@
 /** The times of one day of a job: what became of each and why, its task, and to skip what is to come. */
-import type { JobView, OccurrenceList } from '@soda-scheduler/protocol';
+import type { JobNext, JobView, OccurrenceList } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
@@ -8,12 +8,13 @@ import { Table } from '../../parts/table.tsx';
 import { dayText } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { pathOf } from './steer.tsx';
-import { pastTurn, shownAt, type Turn } from './turns.ts';
+import { comingTurn, pastTurn, shownAt, type Turn } from './turns.ts';
 import { clockIn } from './zoned.tsx';
 import { timeIn } from './zones.ts';
 
 const ROWS_MAX = 200;
 const COMING_MAX = 30;
+const COMING_MS = 20_000;
 const NO_STATES: ReadonlyMap<string, string> = new Map();
 
 interface Props {
@@ -35,11 +36,29 @@ export function DayTurns({ of: job, day, zone, turns, isUnknown, span, reload }:
       ? { path: `${pathOf(job.name)}/occurrences`, query: { from, to, limit: ROWS_MAX } }
       : null,
   );
+  const [begun = '', over = ''] = [from, to];
+  const hasBegun = Date.parse(begun) <= Date.now();
+  const later = useAnswer<JobNext>(
+    isUnknown && !hasBegun
+      ? {
+          path: `${pathOf(job.name)}/next`,
+          query: { count: COMING_MAX, from: new Date(span[0] - 1).toISOString() },
+        }
+      : null,
+    COMING_MS,
+  );
+  const next = (later.data?.next ?? []).filter(({ nominal }) => nominal < over);
   const found = isUnknown
-    ? (own.data?.occurrences ?? []).map((one) => pastTurn(one, NO_STATES))
+    ? [
+        ...next.map(comingTurn),
+        ...(own.data?.occurrences ?? []).map((one) => pastTurn(one, NO_STATES)),
+      ]
     : turns;
   const rows = nearest(found);
-  const isCut = rows.length < found.length || (isUnknown && own.data?.next_cursor !== null);
+  const isCut =
+    rows.length < found.length ||
+    (isUnknown && own.data?.next_cursor !== null) ||
+    next.length === COMING_MAX;
   return (
     <section class="day-turns" aria-label={dayText(day)}>
       <h3>{dayText(day)}</h3>

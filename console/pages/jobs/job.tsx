@@ -144,7 +144,7 @@ function Whole({ of: job, template, reload }: WholeProps) {
   );
 }
 
-export function overlapWords(overlap: string): string {
+function overlapWords(overlap: string): string {
   const [kind = '', max] = overlap.split(':');
   return max === undefined ? wordOf('overlap', kind) : t('overlap.max', { n: Number(max) });
 }

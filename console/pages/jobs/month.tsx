@@ -6,6 +6,7 @@ import type {
   OccurrenceView,
   TaskList,
 } from '@soda-scheduler/protocol';
+import type { ComponentChildren } from 'preact';
 import { call } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer, useResource } from '../../frame/resource.ts';
@@ -45,31 +46,15 @@ export function JobMonth({
   readonly reload: () => void;
 }) {
   const { place, link } = useFrame();
-  const { namespace, query } = place;
+  const { query } = place;
   const zone = zoneOfJob(job.triggers);
   const today = dayIn(zone, Date.now());
   const month = isMonth(query['month']) ? query['month'] : today.slice(0, 7);
   const [from, to] = [month, monthAfter(month, 1)].map((one) =>
     new Date(startOf(zone, `${one}-01`)).toISOString(),
   ) as [string, string];
-  const past = useResource<Past>(`month ${namespace} ${job.name} ${from}`, (signal) =>
-    pastOf(job.name, namespace, from, to, signal),
-  );
-  const hasEnded = to <= new Date().toISOString();
-  const coming = useAnswer<JobNext>(
-    hasEnded
-      ? null
-      : {
-          path: `${pathOf(job.name)}/next`,
-          query: {
-            count: NEXT_MAX,
-            ...(month > today.slice(0, 7) && {
-              from: new Date(Date.parse(from) - 1).toISOString(),
-            }),
-          },
-        },
-    COMING_MS,
-  );
+  const isNow = month === today.slice(0, 7);
+  const { past, coming } = useMonth(job.name, [from, to], isNow);
   const day = query['day']?.startsWith(month) === true ? query['day'] : today;
   const linkTo = (changed: Record<string, string>) => link('job', job.name, changed);
   const again = (): void => {
@@ -80,59 +65,27 @@ export function JobMonth({
   return (
     <Section
       title={monthText(month)}
-      actions={
-        <>
-          <a href={linkTo({ month: monthAfter(month, -1) })} aria-label={t('month.before')}>
-            ←
-          </a>
-          <a href={linkTo({ month: monthAfter(month, 1) })} aria-label={t('month.after')}>
-            →
-          </a>
-          {month !== today.slice(0, 7) && <a href={link('job', job.name)}>{t('month.now')}</a>}
-          <span class="soft">{zone}</span>
-        </>
-      }
+      actions={<Months of={job.name} month={month} isNow={isNow} zone={zone} />}
     >
       <Loaded of={past}>
-        {({ rows, since, states }) => {
-          const next = (coming.data?.next ?? []).filter(({ nominal }) => nominal < to);
-          const turns = [...rows.map((row) => pastTurn(row, states)), ...next.map(comingTurn)];
-          const days = byDay(turns, zone);
-          const last = next.length === NEXT_MAX ? next.at(-1)?.nominal : undefined;
-          const unknown = (one: string): boolean =>
-            (since !== null && one < dayIn(zone, Date.parse(since))) ||
-            (last !== undefined && one > dayIn(zone, Date.parse(last)));
+        {(found) => {
+          const { days, unknown } = turnsIn(found, coming.data?.next ?? [], to, zone);
           return (
             <div class="month-and-day">
-              <table class="month" aria-label={monthText(month)}>
-                <thead>
-                  <tr>
-                    {WEEKDAYS.map((weekday) => (
-                      <th key={weekday}>{nameOf(weekday)}</th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {weeksOf(month).map((week) => (
-                    <tr key={week.find(Boolean)}>
-                      {week.map((one, at) => (
-                        <td key={at} class={one === today ? 'today' : ''}>
-                          {one !== null && (
-                            <Day
-                              day={one}
-                              turns={days.get(one) ?? []}
-                              zone={zone}
-                              isUnknown={unknown(one)}
-                              isChosen={one === day}
-                              href={linkTo({ month, day: one })}
-                            />
-                          )}
-                        </td>
-                      ))}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+              <Grid
+                month={month}
+                today={today}
+                cellOf={(one) => (
+                  <Day
+                    day={one}
+                    turns={days.get(one) ?? []}
+                    zone={zone}
+                    isUnknown={unknown(one)}
+                    isChosen={one === day}
+                    href={linkTo({ month, day: one })}
+                  />
+                )}
+              />
               {day.startsWith(month) && (
                 <DayTurns
                   of={job}
@@ -149,6 +102,86 @@ export function JobMonth({
         }}
       </Loaded>
     </Section>
+  );
+}
+
+/** What has been and what is to come, from an instant to another one. @param isNow the present is in it. */
+function useMonth(job: string, [from, to]: readonly [string, string], isNow: boolean) {
+  const { namespace } = useFrame().place;
+  const past = useResource<Past>(`month ${namespace} ${job} ${from}`, (signal) =>
+    pastOf(job, namespace, from, to, signal),
+  );
+  const since = isNow ? {} : { from: new Date(Date.parse(from) - 1).toISOString() };
+  const hasEnded = Date.parse(to) <= Date.now();
+  const request = { path: `${pathOf(job)}/next`, query: { count: NEXT_MAX, ...since } };
+  return { past, coming: useAnswer<JobNext>(hasEnded ? null : request, COMING_MS) };
+}
+
+/** By days, and of which of these more is to be asked for. */
+function turnsIn({ rows, since, states }: Past, next: JobNext['next'], to: string, zone: string) {
+  const within = next.filter(({ nominal }) => nominal < to);
+  const turns = [...rows.map((row) => pastTurn(row, states)), ...within.map(comingTurn)];
+  const last = within.length === NEXT_MAX ? within.at(-1)?.nominal : undefined;
+  const unknown = (day: string): boolean =>
+    (since !== null && day < dayIn(zone, Date.parse(since))) ||
+    (last !== undefined && day > dayIn(zone, Date.parse(last)));
+  return { days: byDay(turns, zone), unknown };
+}
+
+interface MonthsProps {
+  /** The job. */
+  readonly of: string;
+  readonly month: string;
+  readonly isNow: boolean;
+  readonly zone: string;
+}
+
+/** To the months beside it. */
+function Months({ of: name, month, isNow, zone }: MonthsProps) {
+  const { link } = useFrame();
+  const to = (by: number): string => link('job', name, { month: monthAfter(month, by) });
+  return (
+    <>
+      <a href={to(-1)} aria-label={t('month.before')}>
+        ←
+      </a>
+      <a href={to(1)} aria-label={t('month.after')}>
+        →
+      </a>
+      {!isNow && <a href={link('job', name)}>{t('month.now')}</a>}
+      <span class="soft">{zone}</span>
+    </>
+  );
+}
+
+interface GridProps {
+  readonly month: string;
+  readonly today: string;
+  readonly cellOf: (day: string) => ComponentChildren;
+}
+
+function Grid({ month, today, cellOf }: GridProps) {
+  return (
+    <table class="month" aria-label={monthText(month)}>
+      <thead>
+        <tr>
+          {WEEKDAYS.map((weekday) => (
+            <th key={weekday}>{nameOf(weekday)}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {weeksOf(month).map((week) => (
+          <tr key={week.find(Boolean)}>
+            {week.map((day, at) => (
+              <td key={at} class={day === today ? 'today' : ''}>
+                {day !== null && cellOf(day)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
