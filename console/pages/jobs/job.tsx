@@ -11,7 +11,7 @@ import { State } from '../../parts/state.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { lengthOf, TimeInFull, Took } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
-import { JobMonth } from './month.tsx';
+import { JobMonth } from './month/month.tsx';
 import { RecentMarks } from './recent.tsx';
 import { DeleteButton, EnableButton, JobState, pathOf } from './steer.tsx';
 import { Tags } from './tags.tsx';

@@ -1,5 +1,5 @@
 /** Pages of jobs: loaded once one of them is opened. */
-export { DefineJobPage } from './define-job.tsx';
+export { DefineJobPage } from './define/define-job.tsx';
 export { JobPage } from './job.tsx';
 export { JobsPage } from './jobs.tsx';
 export { RunJobPage } from './run-job.tsx';

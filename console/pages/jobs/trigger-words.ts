@@ -3,7 +3,7 @@ import type { TriggerView } from '@soda-scheduler/protocol';
 import { lengthOf } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { cronWords } from './cron-words.ts';
-import { dayIn, timeIn } from './zones.ts';
+import { dayIn, timeIn } from './month/zones.ts';
 
 const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 

@@ -1,9 +1,15 @@
 /** Of the console pages of jobs what needs no browser: times in words and by days of a zone, and the form of a job. */
 import { expect } from 'chai';
 import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
-import { jobFields, withTyped } from '../../../console/pages/jobs/job-fields.ts';
-import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/turns.ts';
-import { dayIn, monthAfter, startOf, timeIn, weeksOf } from '../../../console/pages/jobs/zones.ts';
+import { jobFields, withTyped } from '../../../console/pages/jobs/define/job-fields.ts';
+import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/month/turns.ts';
+import {
+  dayIn,
+  monthAfter,
+  startOf,
+  timeIn,
+  weeksOf,
+} from '../../../console/pages/jobs/month/zones.ts';
 import { speak } from '../../../console/words/words.ts';
 
 describe('the console pages of jobs', () => {

@@ -1,15 +1,15 @@
 /** A job that is made, or changed: as a form, or as JSON; with its next times, before it is saved. */
 import { jsonAt, type JobView } from '@soda-scheduler/protocol';
-import { callForText } from '../../api/call.ts';
-import { useFrame } from '../../frame/context.ts';
-import { useResource } from '../../frame/resource.ts';
-import { type Defined, Definition, type Ground } from '../../parts/form/definition.tsx';
-import { Loaded } from '../../parts/page.tsx';
-import { t, wordOf } from '../../words/words.ts';
+import { callForText } from '../../../api/call.ts';
+import { useFrame } from '../../../frame/context.ts';
+import { useResource } from '../../../frame/resource.ts';
+import { type Defined, Definition, type Ground } from '../../../parts/form/definition.tsx';
+import { Loaded } from '../../../parts/page.tsx';
+import { t, wordOf } from '../../../words/words.ts';
 import { jobFields, withTyped } from './job-fields.ts';
-import { pathOf } from './steer.tsx';
-import { zoneOfJob } from './trigger-words.ts';
-import { Zoned } from './zoned.tsx';
+import { pathOf } from '../steer.tsx';
+import { zoneOfJob } from '../trigger-words.ts';
+import { Zoned } from '../zoned.tsx';
 
 /** @param name null: a new job. */
 export function DefineJobPage({ name }: { readonly name: string | null }) {

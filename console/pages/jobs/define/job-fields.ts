@@ -1,9 +1,9 @@
 /** The definition of a job as fields of a form. What the form does not touch stays as it is written, every digit of it. */
 import { jsonAt, type TriggerRequest } from '@soda-scheduler/protocol';
-import { type Field, setAt, textOf, type Typed, valueOf } from '../../parts/form/fields.ts';
-import { joined } from '../../parts/form/json-text.ts';
-import { indented } from '../../parts/indented.ts';
-import { t, wordOf } from '../../words/words.ts';
+import { type Field, setAt, textOf, type Typed, valueOf } from '../../../parts/form/fields.ts';
+import { joined } from '../../../parts/form/json-text.ts';
+import { indented } from '../../../parts/indented.ts';
+import { t, wordOf } from '../../../words/words.ts';
 
 const KINDS = ['cron', 'every', 'delay', 'at', 'rotate', 'on'] as const;
 type Kind = (typeof KINDS)[number];

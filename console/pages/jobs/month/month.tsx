@@ -7,16 +7,16 @@ import type {
   TaskList,
 } from '@soda-scheduler/protocol';
 import type { ComponentChildren } from 'preact';
-import { call } from '../../api/call.ts';
-import { useFrame } from '../../frame/context.ts';
-import { useAnswer, useResource } from '../../frame/resource.ts';
-import { Loaded, Section } from '../../parts/page.tsx';
-import { monthText } from '../../parts/time.tsx';
-import { language, t, wordOf } from '../../words/words.ts';
-import { nameOf } from './cron-words.ts';
+import { call } from '../../../api/call.ts';
+import { useFrame } from '../../../frame/context.ts';
+import { useAnswer, useResource } from '../../../frame/resource.ts';
+import { Loaded, Section } from '../../../parts/page.tsx';
+import { monthText } from '../../../parts/time.tsx';
+import { language, t, wordOf } from '../../../words/words.ts';
+import { nameOf } from '../cron-words.ts';
 import { DayTurns } from './day.tsx';
-import { pathOf } from './steer.tsx';
-import { zoneOfJob } from './trigger-words.ts';
+import { pathOf } from '../steer.tsx';
+import { zoneOfJob } from '../trigger-words.ts';
 import { byDay, comingTurn, countsOf, pastTurn, shownAt, type Turn } from './turns.ts';
 import { dayAfter, dayIn, isMonth, monthAfter, startOf, timeIn, weeksOf } from './zones.ts';
 

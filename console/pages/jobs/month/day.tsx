@@ -1,15 +1,15 @@
 /** The times of one day of a job: what became of each and why, its task, and to skip what is to come. */
 import type { JobNext, JobView, OccurrenceList } from '@soda-scheduler/protocol';
-import { useFrame } from '../../frame/context.ts';
-import { useAnswer } from '../../frame/resource.ts';
-import { AskButton } from '../../parts/ask-button.tsx';
-import { Link } from '../../parts/link.tsx';
-import { Table } from '../../parts/table.tsx';
-import { dayText } from '../../parts/time.tsx';
-import { t, wordOf } from '../../words/words.ts';
-import { pathOf } from './steer.tsx';
+import { useFrame } from '../../../frame/context.ts';
+import { useAnswer } from '../../../frame/resource.ts';
+import { AskButton } from '../../../parts/ask-button.tsx';
+import { Link } from '../../../parts/link.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { dayText } from '../../../parts/time.tsx';
+import { t, wordOf } from '../../../words/words.ts';
+import { pathOf } from '../steer.tsx';
 import { comingTurn, pastTurn, shownAt, type Turn } from './turns.ts';
-import { clockIn } from './zoned.tsx';
+import { clockIn } from '../zoned.tsx';
 import { timeIn } from './zones.ts';
 
 const ROWS_MAX = 200;
