@@ -2,7 +2,7 @@
 import type { en } from './en.ts';
 import { zhCalendars } from './zh-calendars.ts';
 import { zhCodes } from './zh-codes.ts';
-import { zhJobs } from './zh-jobs.ts';
+import { zhJobs } from './jobs/zh.ts';
 import { zhReports } from './zh-reports.ts';
 import { zhSet } from './zh-set.ts';
 import { zhTasks } from './zh-tasks.ts';

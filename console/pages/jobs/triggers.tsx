@@ -1,6 +1,7 @@
 /** What fires a job: when, by which calendar, how often it has, and why one stands still. */
 import type { JobView, TriggerView } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
+import { Link } from '../../parts/link.tsx';
 import { Section } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
@@ -95,7 +96,7 @@ function Days({ of: days, title }: DaysProps) {
   const { calendar, label = '' } = typeof days === 'string' ? { calendar: days } : days;
   return (
     <div class="soft">
-      {title} {calendar} {label}
+      {title} <Link to="calendar" name={calendar} /> {label}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** The times of one day of a job: what became of each and why, its task, and to skip what is to come. */
 import type { JobNext, JobView, OccurrenceList } from '@soda-scheduler/protocol';
+import { masterNow } from '../../../api/clock.ts';
 import { useFrame } from '../../../frame/context.ts';
 import { useAnswer } from '../../../frame/resource.ts';
 import { AskButton } from '../../../parts/ask-button.tsx';
@@ -37,7 +38,7 @@ export function DayTurns({ of: job, day, zone, turns, isUnknown, span, reload }:
       : null,
   );
   const [begun = '', over = ''] = [from, to];
-  const hasBegun = Date.parse(begun) <= Date.now();
+  const hasBegun = Date.parse(begun) <= masterNow();
   const later = useAnswer<JobNext>(
     isUnknown && !hasBegun
       ? {

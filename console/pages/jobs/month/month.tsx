@@ -8,6 +8,7 @@ import type {
 } from '@soda-scheduler/protocol';
 import type { ComponentChildren } from 'preact';
 import { call } from '../../../api/call.ts';
+import { masterNow } from '../../../api/clock.ts';
 import { useFrame } from '../../../frame/context.ts';
 import { useAnswer, useResource } from '../../../frame/resource.ts';
 import { Loaded, Section } from '../../../parts/page.tsx';
@@ -48,7 +49,7 @@ export function JobMonth({
   const { place, link } = useFrame();
   const { query } = place;
   const zone = zoneOfJob(job.triggers);
-  const today = dayIn(zone, Date.now());
+  const today = dayIn(zone, masterNow());
   const month = isMonth(query['month']) ? query['month'] : today.slice(0, 7);
   const [from, to] = [month, monthAfter(month, 1)].map((one) =>
     new Date(startOf(zone, `${one}-01`)).toISOString(),
@@ -112,7 +113,7 @@ function useMonth(job: string, [from, to]: readonly [string, string], isNow: boo
     pastOf(job, namespace, from, to, signal),
   );
   const since = isNow ? {} : { from: new Date(Date.parse(from) - 1).toISOString() };
-  const hasEnded = Date.parse(to) <= Date.now();
+  const hasEnded = Date.parse(to) <= masterNow();
   const request = { path: `${pathOf(job)}/next`, query: { count: NEXT_MAX, ...since } };
   return { past, coming: useAnswer<JobNext>(hasEnded ? null : request, COMING_MS) };
 }
