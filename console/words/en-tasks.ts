@@ -12,6 +12,7 @@ export const enTasks = {
   'filter.none': 'Clear',
   'filter.order': 'In the order in which they run',
   'filter.id_prefix': 'Id begins with',
+  'filter.job': 'Job',
   'filter.error': 'Error contains',
   'filter.label': 'Label',
   'filter.requires': 'Requires',

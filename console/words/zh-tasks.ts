@@ -14,6 +14,7 @@ export const zhTasks: Readonly<Record<keyof typeof enTasks, string>> = {
   'filter.none': '清除',
   'filter.order': '按运行顺序',
   'filter.id_prefix': 'ID 开头',
+  'filter.job': '作业',
   'filter.error': '错误包含',
   'filter.label': '标签',
   'filter.requires': '要求',

@@ -1,5 +1,6 @@
 /** Times at which no job of the namespace is fired. */
 import type { BlackoutsView } from '@soda-scheduler/protocol';
+import { masterNow } from '../../api/clock.ts';
 import type { Question } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
@@ -49,7 +50,7 @@ export function BlackoutsPage() {
 
 const layoutOf = (view: BlackoutsView, namespace: string): Layout<Blackout> => ({
   keyOf: ({ from, to, reason }) => `${from} ${to} ${reason}`,
-  classOf: ({ to }) => (Date.parse(to) < Date.now() ? 'soft' : ''),
+  classOf: ({ to }) => (Date.parse(to) < masterNow() ? 'soft' : ''),
   columns: [
     { title: 'blackouts.from', show: ({ from }) => <TimeInFull at={from} /> },
     { title: 'blackouts.to', show: ({ to }) => <TimeInFull at={to} /> },

@@ -123,7 +123,7 @@ function Whole({ of: job, template, reload }: WholeProps) {
       <Section
         title={t('runs')}
         actions={
-          <a href={link('tasks', null, { id_prefix: `${name}.`.slice(0, 64) })}>
+          <a href={link('tasks', null, { job: name })}>
             {t('failed.as-list')}
           </a>
         }

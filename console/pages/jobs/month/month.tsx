@@ -25,8 +25,6 @@ import { dayAfter, dayIn, isMonth, monthAfter, startOf, timeIn, weeksOf } from '
 const PAGE_ROWS = 200;
 const PAGES_MAX = 3;
 const NEXT_MAX = 500;
-/** Names of jobs may be as long. */
-const ID_PREFIX_MAX = 64;
 const COMING_MS = 20_000;
 /** Above it a day tells numbers in place of times. */
 const TIMES_SHOWN = 3;
@@ -199,7 +197,7 @@ async function pastOf(
   // How runs have ended, of as many as one page has: of others it is only known that they ran.
   const tasks = call<TaskList>({
     ...{ path: '/tasks', namespace, signal },
-    query: { id_prefix: `${job}.`.slice(0, ID_PREFIX_MAX), limit: PAGE_ROWS },
+    query: { job, limit: PAGE_ROWS },
   }).catch(() => null);
   do {
     const page: OccurrenceList = await call<OccurrenceList>({
