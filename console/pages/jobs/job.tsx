@@ -122,11 +122,7 @@ function Whole({ of: job, template, reload }: WholeProps) {
       <JobMonth of={job} reload={reload} />
       <Section
         title={t('runs')}
-        actions={
-          <a href={link('tasks', null, { job: name })}>
-            {t('failed.as-list')}
-          </a>
-        }
+        actions={<a href={link('tasks', null, { job: name })}>{t('failed.as-list')}</a>}
       >
         {runs.length === 0 ? (
           <Empty title={t('runs.none')}>
