@@ -100,7 +100,7 @@ describeCountedStores('loads', (open) => {
           }
           await new Promise<void>((resolve) => void setImmediate(resolve));
         }
-        expect(counts.statementCount, workId).to.be.at.most(30);
+        expect(counts.statementCount, workId).to.be.at.most(20);
         expect(counts.commitCount, workId).to.be.at.most(5);
       }
     }

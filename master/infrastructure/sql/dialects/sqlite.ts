@@ -26,10 +26,6 @@ import { codeOf, SqliteFile, sqliteCodeOf } from './sqlite-file.ts';
 const WAIT_MS = 60_000;
 /** Of so many runs of statements, and rows that these read, before one it is asked whether the turn has had its share. */
 const LOOK_EACH = 4;
-/** Rows that one run of a statement inserts where they are short: a run takes about as long as such a row. */
-const ROWS_TOGETHER = 8;
-/** Characters, on the average of those that come together. */
-const SHORT_ROW_LENGTH = 2_048;
 /** SQLITE_ERROR, TOOBIG, CONSTRAINT and MISMATCH: of a statement, and of nothing else. */
 const REFUSALS: readonly number[] = [1, 18, 19, 20];
 
@@ -115,31 +111,9 @@ function bound(columns: Columns, first: number, separator: string): string {
   return columns.map(({ name }, index) => `${name} = ?${first + index}`).join(separator);
 }
 
-function into(table: string, columns: Columns, rowCount = 1): string {
+function into(table: string, columns: Columns): string {
   const names = columns.map(({ name }) => name).join(', ');
-  return `INTO ${table} (${names}) VALUES ${placeholders(rowCount, columns.length)}`;
-}
-
-function insert(table: string, columns: Columns, rows: readonly Value[][]): Statement[] {
-  const restAt = isShort(rows) ? rows.length - (rows.length % ROWS_TOGETHER) : 0;
-  const none: Value[] = [];
-  const together: Value[][] = [];
-  for (let at = 0; at < restAt; at += ROWS_TOGETHER) {
-    together.push(none.concat(...rows.slice(at, at + ROWS_TOGETHER)));
-  }
-  const sqlOf = (rowCount: number) => `INSERT ${into(table, columns, rowCount)}`;
-  return [
-    { sql: sqlOf(ROWS_TOGETHER), runs: together, touches: restAt },
-    { sql: sqlOf(1), runs: rows.slice(restAt), touches: rows.length - restAt },
-  ].filter(({ runs }) => runs.length > 0);
-}
-
-function isShort(rows: readonly Value[][]): boolean {
-  let length = 0;
-  for (const row of rows) {
-    for (const value of row) if (typeof value === 'string') length += value.length;
-  }
-  return length <= rows.length * SHORT_ROW_LENGTH;
+  return `INTO ${table} (${names}) VALUES ${placeholders(1, columns.length)}`;
 }
 
 function add(
@@ -232,7 +206,9 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     dropIndex: (table, name) => `DROP INDEX IF EXISTS ${table}_${name}`,
     readBy: (table, index) => `${table} INDEXED BY ${index}`,
     readByKey: (table) => `${table} NOT INDEXED`,
-    insert,
+    insert: (table, columns, rows) => [
+      { sql: `INSERT ${into(table, columns)}`, runs: rows, touches: rows.length },
+    ],
     replace: (table, columns, rows) => [
       { sql: `REPLACE ${into(table, columns)}`, runs: rows, touches: null },
     ],
