@@ -7,7 +7,7 @@ export const SAMPLE_RATE = 48_000;
 export const CHANNEL_COUNT = 2;
 const SAMPLE_BYTES = 2 * CHANNEL_COUNT;
 
-/** Of these each frame has as many samples as any other. */
+/** The sample rate is a multiple of each: all frames have the same number of samples. */
 export const FRAME_RATES = [10, 12, 15, 20, 24, 25, 30, 50, 60] as const;
 
 export interface Frame {

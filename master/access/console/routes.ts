@@ -103,7 +103,7 @@ export function consoleRoutes(files: ConsoleFiles, authorizer: Authorizer): Rout
   ];
 }
 
-/** By name, or as any other; what has the weight 0 is not wanted. */
+/** It is named, or stands for the rest under `*`; what has the weight 0 is not wanted (RFC 9110, 12.5.3). */
 function takesGzip(accepted = ''): boolean {
   const weights = new Map(
     accepted.split(',').map((one) => {

@@ -97,7 +97,9 @@ export class Alerts implements Part {
       receiverOf: (name) => this.#receivers.byName.get(name),
     });
     this.#fullDisk = new FullDisk(options, () => ({
-      ...{ rules: this.#rulesInForce(), receivers: this.#receivers.byName, book: this.#book },
+      rules: this.#rulesInForce(),
+      receivers: this.#receivers.byName,
+      book: this.#book,
     }));
   }
 

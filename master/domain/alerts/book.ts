@@ -142,14 +142,8 @@ export class AlertBook {
         }
         held.set(finding.namespace, ownCount + 1);
         heldCount += 1;
-        this.#raise(
-          rule,
-          finding,
-          rule.severity ?? 'warning',
-          now,
-          finding.toldAs?.id ?? newId(),
-          out,
-        );
+        const id = finding.toldAs?.id ?? newId();
+        this.#raise(rule, finding, rule.severity ?? 'warning', now, id, out);
       }
     }
     this.#clear(checked, found, isKnown, now, out);
@@ -224,14 +218,8 @@ export class AlertBook {
     const alert: Alert = {
       ...{ id, rule: rule.name, kind: rule.kind, severity, fields },
       ...{ namespace, type, group, subject, message, change },
-      ...{
-        raisedAt: toldAs?.raisedAt ?? now,
-        seenAt: now,
-        count: 1,
-        clearedAt: null,
-        toldAt: null,
-        repeatCount: 0,
-      },
+      ...{ raisedAt: toldAs?.raisedAt ?? now, seenAt: now, count: 1 },
+      ...{ clearedAt: null, toldAt: null, repeatCount: 0 },
       silencedUntil: isQuiet ? before.silencedUntil : null,
       silencedBy: isQuiet ? before.silencedBy : null,
       silenceReason: isQuiet ? before.silenceReason : null,

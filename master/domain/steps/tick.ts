@@ -45,8 +45,7 @@ export function ticked(
   if (hiddenMs > 0) {
     state.jobs.hereSince = now;
     spareAll(state, hiddenMs, now);
-  }
-  if (hiddenMs === 0 && !event.isBehind) fireDue(state, now, out);
+  } else if (!event.isBehind) fireDue(state, now, out);
   state.deadlines.compact((entry) => live(state, entry) !== null);
   askForDelayed(state, out);
   sendDue(state, now, out);
