@@ -301,6 +301,8 @@ CREATE TABLE job (
   last_ended_at BIGINT NULL,
   -- How its newest runs have ended, newest first: s succeeded, f failed, c canceled, e expired.
   recent VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Since when its tasks are of this type and group.
+  owned_at BIGINT NOT NULL DEFAULT 0,
   -- Each once.
   PRIMARY KEY (ns, name)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

@@ -40,6 +40,8 @@ export interface OccurrenceQuery {
   readonly from: number | null;
   /** Before this instant. */
   readonly to: number | null;
+  /** Decided not before this instant. */
+  readonly noticedFrom: number | null;
   /** Behind this one. */
   readonly after: OccurrencePlace | null;
   readonly limit: number;

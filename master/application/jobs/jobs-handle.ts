@@ -62,8 +62,10 @@ export interface JobsHandle {
   }>;
   /** Null: there is none that may be seen. */
   show(name: string): Promise<SeenJobInDetail | null>;
+  /** Whether there is such a job that may be seen. */
+  has(name: string): Promise<boolean>;
   versions(name: string): Promise<readonly JobVersion[] | null>;
-  occurrences(query: OccurrenceQuery): Promise<readonly Occurrence[] | null>;
+  occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>): Promise<readonly Occurrence[] | null>;
   /** Times of these triggers after that instant, in order, `count` at most. */
   next(
     job: Pick<Job, 'spec'>,

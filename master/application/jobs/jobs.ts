@@ -73,8 +73,9 @@ export class Jobs implements JobsHandle {
     const found = await read(() => store.jobs.showJob(name));
     if (found === null || !this.#sees(found.job)) return null;
     const query = { job: name, trigger: null, from: null, to: null, after: null };
+    const seen = { ...query, noticedFrom: this.#since(found.job) };
     const runs = await read(async () => {
-      const ran = await store.jobs.listOccurrences({ ...query, state: 'ran', limit: RUN_COUNT });
+      const ran = await store.jobs.listOccurrences({ ...seen, state: 'ran', limit: RUN_COUNT });
       const tasks = [];
       for (const occurrence of ran) tasks.push(await this.#runOf(occurrence));
       return tasks;
@@ -85,21 +86,37 @@ export class Jobs implements JobsHandle {
   async #runOf(occurrence: Occurrence) {
     const { taskId } = occurrence;
     const live = taskId === null ? undefined : this.#asking.known().tasks.get(taskId);
-    if (live !== undefined || taskId === null) return { occurrence, task: live ?? null };
-    const stored = await this.#asking.store.readTask(taskId);
-    return { occurrence, task: stored?.task ?? null };
+    const stored =
+      live === undefined && taskId !== null ? await this.#asking.store.readTask(taskId) : null;
+    const task = live ?? stored?.task ?? null;
+    return { occurrence, task: task !== null && isSeen(task, this.#sight) ? task : null };
+  }
+
+  async has(name: string): Promise<boolean> {
+    return (await this.#found(name)) !== null;
   }
 
   async versions(name: string) {
     const { store, read } = this.#asking;
-    if ((await this.#found(name)) === null) return null;
-    return read(() => store.jobs.listVersions(name));
+    const job = await this.#found(name);
+    if (job === null) return null;
+    const since = this.#since(job) ?? Number.NEGATIVE_INFINITY;
+    const versions = await read(() => store.jobs.listVersions(name));
+    return versions.filter(({ at }) => at >= since);
   }
 
-  async occurrences(query: OccurrenceQuery) {
+  async occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>) {
     const { store, read } = this.#asking;
-    if ((await this.#found(query.job)) === null) return null;
-    return read(() => store.jobs.listOccurrences(query));
+    const job = await this.#found(query.job);
+    if (job === null) return null;
+    const noticedFrom = this.#since(job);
+    return read(() => store.jobs.listOccurrences({ ...query, noticedFrom }));
+  }
+
+  /** From when on its history may be seen: before, it was perhaps another's. Null: from its beginning. */
+  #since({ ownedAt }: Job): number | null {
+    const { types, groups } = this.#sight;
+    return types === null && groups === null ? null : ownedAt;
   }
 
   async #found(name: string): Promise<Job | null> {

@@ -28,6 +28,7 @@ import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.t
 import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
 import { keyOf, type Plan, planOf, surroundingsOf } from './planning.ts';
+import { ringOf } from './ring.ts';
 import type { Templates } from './templates.ts';
 
 /** Before all that is due. */
@@ -272,8 +273,13 @@ export class JobReader {
     }
     const renewed = this.#renewed(state, event, job, triggers, now);
     const run = await this.#runOf(state, event, job);
-    const found: FoundJob = { job, triggers, renewed, run };
+    const ring = event.type === 'jobSet' ? await this.#ringOf(event) : null;
+    const found: FoundJob = { job, triggers, renewed, run, ring };
     return [{ ...event, found }];
+  }
+
+  #ringOf({ name, triggers, within }: Extract<JobCommand, { type: 'jobSet' }>) {
+    return ringOf(name, triggers, within, (names) => this.#store.jobs.loadTriggers(names));
   }
 
   #renewed(

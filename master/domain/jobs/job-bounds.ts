@@ -13,6 +13,9 @@ export const TURN_TRIGGER_COUNT_MAX = 128;
 export const TURN_SETTLE_COUNT_MAX = 32;
 /** Triggers of other jobs that wait for the ends of one. */
 export const LISTENERS_MAX = 100;
+/** How far it is looked whether a job would wait for itself by way of others: in a row, and in all. */
+export const SOURCE_STEPS_MAX = 32;
+export const SOURCE_JOBS_MAX = 256;
 /** Triggers that find their next time anew in one turn, after a calendar has changed. */
 export const TURN_REPLAN_COUNT_MAX = 100;
 

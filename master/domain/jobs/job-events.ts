@@ -73,6 +73,8 @@ export interface FoundJob {
   readonly renewed: readonly Trigger[];
   /** What would be run now; a text: why that would be refused. Null: nothing is to be run. */
   readonly run: RunTask | null;
+  /** Why it may not have the triggers that it is to have: it would wait for itself. Null: it may. */
+  readonly ring: string | null;
 }
 
 /** A run, before it is accepted. */

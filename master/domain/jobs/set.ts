@@ -57,7 +57,8 @@ function jobSet(state: State, event: Ask<'jobSet'>, now: number, out: Output): C
   const { name, definition, found, expect, isTrial, by } = event;
   const stale = staleness(found, expect);
   if (stale !== null) return stale;
-  const { job: before, triggers, renewed } = found;
+  const { job: before, triggers, renewed, ring } = found;
+  if (ring !== null) return { kind: 'misfit', message: ring };
   const { isEnabled: wanted, ...rest } = definition;
   const isEnabled = wanted ?? before?.isEnabled ?? true;
   const isSame = before !== null && before.spec === rest.spec && before.template === rest.template;
@@ -66,13 +67,24 @@ function jobSet(state: State, event: Ask<'jobSet'>, now: number, out: Output): C
     return { kind: 'done', version, isNew: before === null, triggers: renewed };
   }
   const version = isSame ? before.version : (before?.version ?? 0) + 1;
-  const begun = { createdAt: now, lastStartedAt: null, lastEndedAt: null, recent: '' };
-  const job: Job = { ...begun, ...before, ...rest, name, version, isEnabled, changedAt: now, by };
+  const isMoved = before === null || before.type !== rest.type || before.group !== rest.group;
+  const begun = { ownedAt: now, lastStartedAt: null, lastEndedAt: null, recent: '' };
+  const kept = isMoved ? { createdAt: now, ...before, ...begun } : before;
+  const job: Job = { ...kept, ...rest, name, version, isEnabled, changedAt: now, by };
   out.changes.push({ op: 'put', table: 'job', key: name, row: job });
   if (!isSame) putVersion(job, out);
-  putTriggers(state, triggers, renewed, out);
+  putTriggers(state, triggers, isMoved ? renewed.map(forgetful) : renewed, out);
   tell(state, out, 'job.changed', now, {}, { job: name, version });
   return { kind: 'done', version, isNew: before === null, triggers: renewed };
+}
+
+/** Of a job of another type or group: it tells nothing of how the runs before went. */
+function forgetful(trigger: Trigger): Trigger {
+  const paused = trigger.paused && {
+    ...trigger.paused,
+    reason: 'by runs of another type or group',
+  };
+  return { ...trigger, lastFiredAt: null, failureCount: 0, paused, openRun: null };
 }
 
 function putVersion({ name, version, spec, template, by, changedAt: at }: Job, out: Output): void {

@@ -36,14 +36,20 @@ function settle(state: State, one: SettledJob, now: number, out: Output): void {
   const { name, job } = one;
   const { ends } = activityOf(state, name);
   if (job !== null && ends.length > 0) {
-    setEnds(job, ends, out);
-    countEnds(state, one, ends, now, out);
+    setEnds(job, ends.filter(isOwnOf(job)), out);
+    countEnds(state, { ...one, job }, ends, now, out);
   }
   for (const listener of one.listeners) fireListener(state, listener, ends, now, out);
   // Another of its triggers may have changed it by now.
   putActivity(state, { ...activityOf(state, name), ends: [] }, out);
   runPending(state, one, now, out);
 }
+
+/** It was a run of this type and group: what was before is not told of with it. */
+const isOwnOf =
+  ({ ownedAt }: Job) =>
+  ({ nominal }: JobEnd): boolean =>
+    nominal >= ownedAt;
 
 /** How its newest runs have ended. */
 function setEnds(job: Job, ends: readonly JobEnd[], out: Output): void {
@@ -59,16 +65,17 @@ function setEnds(job: Job, ends: readonly JobEnd[], out: Output): void {
 
 function countEnds(
   state: State,
-  { name, job, triggers, pauseAfter }: SettledJob,
+  { name, job, triggers, pauseAfter }: SettledJob & { readonly job: Job },
   ends: readonly JobEnd[],
   now: number,
   out: Output,
 ): void {
   const { liveCount } = activityOf(state, name);
+  const isOwn = isOwnOf(job);
   for (const { trigger, spec } of triggers) {
-    const own = ends.filter((end) => end.trigger === trigger.name);
+    const own = ends.filter((end) => end.trigger === trigger.name && isOwn(end));
     let after = counted(state, trigger, own, pauseAfter, now, out);
-    const mayFire = job?.isEnabled === true && spec.isEnabled && after.paused === null;
+    const mayFire = job.isEnabled && spec.isEnabled && after.paused === null;
     const { timing } = spec;
     if (timing.kind === 'delay' && liveCount === 0 && mayFire && !isUsedUp(after, spec.maxRuns)) {
       const nextAt = (ends.at(-1)?.at ?? now) + timing.delayMs;

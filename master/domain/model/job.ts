@@ -21,6 +21,8 @@ export interface Job {
   readonly description: string | null;
   readonly createdAt: number;
   readonly changedAt: number;
+  /** Since when its tasks are of this type and group: who may see only these sees nothing of what was before. */
+  readonly ownedAt: number;
   /** Who has made this version; null: somebody who needs no token. */
   readonly by: string | null;
   /** When the run that has ended last was started; null: none has, or it never was. */

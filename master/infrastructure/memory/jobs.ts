@@ -105,7 +105,7 @@ export class MemoryJobs implements JobReads {
   }
 
   async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
-    const { job, trigger, state, from, to, after, limit } = query;
+    const { job, trigger, state, from, to, noticedFrom, after, limit } = query;
     return [...this.#rows.of('occurrence').values()]
       .filter(
         (one) =>
@@ -114,6 +114,7 @@ export class MemoryJobs implements JobReads {
           (state === null || one.state === state) &&
           (from === null || one.nominal >= from) &&
           (to === null || one.nominal < to) &&
+          (noticedFrom === null || one.noticedAt >= noticedFrom) &&
           (after === null || comparePlaces(placeIn(one), after) < 0),
       )
       .sort((a, b) => comparePlaces(placeIn(b), placeIn(a)))

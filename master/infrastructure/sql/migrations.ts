@@ -10,6 +10,7 @@ import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { createFeed } from './feed/event-table.ts';
 import { addedJobColumns, createJobs } from './jobs/create.ts';
+import { addedOwnedColumns } from './jobs/job-tables.ts';
 import { installationDefinition } from './installation.ts';
 import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import { definitions } from './tables/all.ts';
@@ -307,6 +308,11 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       .filter((table) => table === 'task' || segmentNamed(table) !== null)
       .flatMap((table) => addColumns(existing, table, addedJobColumns(dialect.types))),
     ...createJobs(dialect),
+  ],
+  (dialect, existing) => [
+    ...addColumns(existing, 'job', addedOwnedColumns(dialect.types)),
+    // What they were before nobody has noted.
+    'UPDATE job SET owned_at = changed_at WHERE owned_at = 0',
   ],
 ];
 

@@ -4,6 +4,7 @@ import { StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Types } from './dialects/dialect.ts';
 import { addedJobColumns } from './jobs/create.ts';
+import { addedOwnedColumns } from './jobs/job-tables.ts';
 import {
   addedEndColumns,
   addedTaskColumns,
@@ -84,6 +85,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('namespace', namespaceColumns(t)),
     ...named,
     ...Object.entries(definitions).map(([table, of]) => whole(table, of(t))),
+    { table: 'job', made: [], added: addedOwnedColumns(t).map(([name]) => name) },
   ];
 }
 

@@ -172,7 +172,8 @@ describeStores('jobs in a store', (open) => {
       putOccurrence(occurrence(3, { state: 'pending', taskId: null })),
       putOccurrence(occurrence(4, { noticedAt: NOW + 9 })),
     );
-    const none = { job: 'nightly', trigger: null, state: null, from: null, to: null, after: null };
+    const of = { job: 'nightly', trigger: null, state: null, after: null };
+    const none = { ...of, from: null, to: null, noticedFrom: null };
     const list = async (change: object) => {
       const found = await tasks.jobs.listOccurrences({ ...none, limit: 10, ...change });
       return found.map(({ nominal, trigger, rerun }) => `${nominal} ${trigger} ${rerun}`);
@@ -182,6 +183,7 @@ describeStores('jobs in a store', (open) => {
     expect(await list({ after: [2, 'default', 1] })).to.deep.equal(all.slice(3));
     expect(await list({ trigger: 'default', to: 4 })).to.deep.equal([all[1], all[2], all[4]]);
     expect(await list({ state: 'pending' })).to.deep.equal([all[1]]);
+    expect(await list({ noticedFrom: NOW + 9 })).to.deep.equal([all[0]]);
     expect(await store.dropOccurrences(NOW + 1)).to.equal(3);
     expect(await list({})).to.deep.equal(all.slice(0, 2));
   });

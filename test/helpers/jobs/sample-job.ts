@@ -16,6 +16,7 @@ export function sampleJob(change: Partial<Job> = {}): Job {
     description: null,
     createdAt: NOW,
     changedAt: NOW,
+    ownedAt: NOW,
     by: null,
     lastStartedAt: null,
     lastEndedAt: null,

@@ -130,6 +130,82 @@ describe('jobs over HTTP', () => {
     expect(await fired('second')).to.match(/^second\.default\./);
   });
 
+  it('are not set so that each end is followed by another run for ever, and tell what never fires', async () => {
+    const on = (job: string) => ({ triggers: [{ on: { job } }] });
+    const first = await put('pp', on('qq'));
+    expect(first.body['warnings']).to.deep.equal([
+      'there is no job qq: trigger default does not run until there is one',
+    ]);
+    expect((await put('qq', on('rr'))).status).to.equal(201);
+    expect((await call('GET', '/job/pp')).body['warnings']).to.deep.equal([]);
+    expect(errorsOf(await put('rr', on('pp')))).to.deep.equal([
+      'triggers: a job does not wait for itself: rr waits for pp, pp for qq, qq for rr',
+    ]);
+    expect((await call('GET', '/job/rr')).status).to.equal(404);
+    const late = await put('late', { triggers: [{ at: '2020-01-01T00:00:00Z' }] });
+    expect(late.body['warnings']).to.deep.equal([
+      'the time of trigger default had passed when it was set: it never runs by itself, a backfill can run it',
+    ]);
+  });
+
+  it('show whoever may see only a group nothing of when they had another', async () => {
+    const made = await call('POST', '/tokens', {
+      name: 'sport',
+      role: 'operate',
+      scope: { groups: ['sport'] },
+    });
+    const headers = { authorization: `Bearer ${String(made.body['token'])}` };
+    const as = (method: string, route: string, body?: object) => call(method, route, body, headers);
+    const sample = (group: string, n: number, more = {}) => {
+      const task = { type: 'echo', params: { n } };
+      return { template: { task, user: { group } }, ...more };
+    };
+    const pausing = { pause_after: 1, triggers: [RARE] };
+    await call('PUT', '/job/moved', sample('news', 1, pausing));
+    await call('POST', '/job/moved/run', { key: 'old' });
+    await call('POST', '/task/moved.manual.old/cancel');
+    await call('PUT', '/job/moved', sample('sport', 2, pausing));
+    await call('PUT', '/job/moved', sample('sport', 3, pausing));
+    await as('POST', '/job/moved/run', { key: 'new' });
+    const seen = (await as('GET', '/job/moved')).body;
+    const { versions } = (await as('GET', '/job/moved/versions')).body as {
+      versions: { version: number }[];
+    };
+    const { occurrences } = (await as('GET', '/job/moved/occurrences')).body as {
+      occurrences: { task_id: string }[];
+    };
+    expect(versions.map(({ version }) => version)).to.deep.equal([3, 2]);
+    expect(occurrences.map((one) => one.task_id)).to.deep.equal(['moved.manual.new']);
+    expect((seen['runs'] as typeof occurrences).map((one) => one.task_id)).to.deep.equal([
+      'moved.manual.new',
+    ]);
+    expect([seen['recent'], seen['last_ended_at']]).to.deep.equal([[], null]);
+    expect((await as('POST', '/job/moved/rollback', { version: 1 })).status).to.equal(404);
+    const all = (await call('GET', '/job/moved/occurrences')).body['occurrences'];
+    expect(all).to.have.length(2);
+    await call('PATCH', '/task/moved.manual.new', { user: { group: 'news' } });
+    const [run] = (await as('GET', '/job/moved')).body['runs'] as { state: string | null }[];
+    expect(run?.state).to.equal(null);
+  });
+
+  it('listen to no job that may not be seen, in the words for one that is not there', async () => {
+    const scope = { groups: ['sport'] };
+    const made = await call('POST', '/tokens', { name: 'sport', role: 'operate', scope });
+    const headers = { authorization: `Bearer ${String(made.body['token'])}` };
+    const listen = (job: string) => {
+      const sport = { ...template, user: { group: 'sport' } };
+      const body = { template: sport, triggers: [{ on: { job } }] };
+      return call('PUT', '/job/spy', body, headers);
+    };
+    await put('theirs', {});
+    expect(errorsOf(await listen('theirs'))).to.deep.equal([
+      'triggers[0].on.job: there is no job theirs',
+    ]);
+    expect(errorsOf(await listen('nowhere'))).to.deep.equal([
+      'triggers[0].on.job: there is no job nowhere',
+    ]);
+  });
+
   it('are out of reach of whoever may not submit what they do', async () => {
     const scope = { groups: ['sport'] };
     const made = await call('POST', '/tokens', { name: 'sport', role: 'operate', scope });

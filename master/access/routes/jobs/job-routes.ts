@@ -33,7 +33,7 @@ import type { RefusalOf } from '../submission.ts';
 import { newTaskId } from '../task-ids.ts';
 import { type JobRules, keptJob, readJob } from './job-body.ts';
 import { detailOf, nextView, occurrenceView, requestOf, summaryOf } from './job-views.ts';
-import { calendarWarningsOf } from './warnings.ts';
+import { warningsOf } from './warnings.ts';
 
 const PATH = `${API_BASE}/job/{name}`;
 const NEXT_COUNT = 5;
@@ -269,7 +269,13 @@ async function set(
   const before = await master.jobs().show(name);
   const isEnabled = definition.isEnabled ?? before?.job.isEnabled ?? true;
   const now = Date.now();
-  const nothing = { createdAt: now, lastStartedAt: null, lastEndedAt: null, recent: '' };
+  const nothing = {
+    createdAt: now,
+    ownedAt: now,
+    lastStartedAt: null,
+    lastEndedAt: null,
+    recent: '',
+  };
   const job = { ...nothing, ...before?.job, ...definition, name, version, isEnabled };
   const idle = { job: name, liveCount: 0, liveIds: [], pending: [], ends: [] };
   const { activity = idle, runs = [] } = before ?? {};
@@ -281,6 +287,9 @@ async function changed(master: ScopedMaster, change: JobChange) {
   const outcome = await master.jobs().change(change);
   if (outcome.kind === 'done') return outcome;
   const { kind, message } = outcome;
+  if (kind === 'misfit' && change.type === 'jobSet') {
+    throw invalidFields([{ field: 'triggers', message }]);
+  }
   throw new Problem(kind, message, kind === 'limited' ? { limit: outcome.limit } : {});
 }
 
@@ -293,7 +302,7 @@ async function detail(master: ScopedMaster, seen: SeenJobInDetail) {
   const { job, triggers } = seen;
   const asked = job.isEnabled ? triggers : [];
   const next = await master.jobs().next(job, asked, Date.now(), NEXT_COUNT);
-  return detailOf(seen, next, calendarWarningsOf(triggers, master.jobs()));
+  return detailOf(seen, next, await warningsOf(triggers, master.jobs()));
 }
 
 export async function found(master: ScopedMaster, name: string): Promise<SeenJobInDetail> {

@@ -5,27 +5,39 @@ import { type CalendarSpec, calendarWarnings } from '../../../domain/schedule/ca
 import { dayOf, wallOf } from '../../../domain/schedule/local-time.ts';
 import type { TriggerSpec } from '../../../domain/schedule/trigger-spec.ts';
 
-/** Of the calendars that these triggers name. */
-export function calendarWarningsOf(
-  triggers: readonly Trigger[],
-  jobs: Pick<JobsHandle, 'calendar'>,
-): string[] {
+type Jobs = Pick<JobsHandle, 'calendar' | 'has'>;
+
+/** Of these triggers: each once. */
+export async function warningsOf(triggers: readonly Trigger[], jobs: Jobs): Promise<string[]> {
   const warnings = new Set<string>();
   for (const trigger of triggers) {
-    const { onlyOn, except, zone } = JSON.parse(trigger.spec) as TriggerSpec;
-    for (const days of [onlyOn, except]) {
-      if (days === null) continue;
-      const { calendar: name } = days;
-      const row = jobs.calendar(name);
-      const spec = row && (JSON.parse(row.text) as CalendarSpec);
-      const found =
-        spec === null
-          ? [`there is no calendar ${name}: trigger ${trigger.name} never runs`]
-          : calendarWarnings(spec, dayOf(wallOf(zone, Date.now()))).map(
-              (text) => `calendar ${name}: ${text}`,
-            );
-      for (const text of found) warnings.add(text);
+    const spec = JSON.parse(trigger.spec) as TriggerSpec;
+    for (const text of calendarWarningsOf(trigger, spec, jobs)) warnings.add(text);
+    const { timing } = spec;
+    const { name, source, anchorAt } = trigger;
+    if (source !== null && !(await jobs.has(source))) {
+      warnings.add(`there is no job ${source}: trigger ${name} does not run until there is one`);
+    }
+    if (timing.kind === 'at' && timing.at <= anchorAt) {
+      const remedy = 'it never runs by itself, a backfill can run it';
+      warnings.add(`the time of trigger ${name} had passed when it was set: ${remedy}`);
     }
   }
   return [...warnings];
+}
+
+function calendarWarningsOf(
+  { name: trigger }: Trigger,
+  { onlyOn, except, zone }: TriggerSpec,
+  jobs: Jobs,
+): string[] {
+  return [onlyOn, except].flatMap((days) => {
+    if (days === null) return [];
+    const { calendar: name } = days;
+    const row = jobs.calendar(name);
+    if (row === null) return [`there is no calendar ${name}: trigger ${trigger} never runs`];
+    const spec = JSON.parse(row.text) as CalendarSpec;
+    const found = calendarWarnings(spec, dayOf(wallOf(zone, Date.now())));
+    return found.map((text) => `calendar ${name}: ${text}`);
+  });
 }

@@ -167,7 +167,7 @@ export class JobRows implements JobReads {
   }
 
   async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
-    const { job, trigger, state, from, to, after, limit } = query;
+    const { job, trigger, state, from, to, noticedFrom, after, limit } = query;
     const where: string[] = ['ns = ?', 'job = ?'];
     const values: Value[] = [this.#ns, job];
     const add = (sql: string, ...of: Value[]): void => {
@@ -178,6 +178,7 @@ export class JobRows implements JobReads {
     if (trigger !== null) add('trigger_name = ?', trigger);
     if (from !== null) add('nominal >= ?', from);
     if (to !== null) add('nominal < ?', to);
+    if (noticedFrom !== null) add('noticed_at >= ?', noticedFrom);
     if (after !== null) {
       const [nominal, name, rerun] = after;
       add(

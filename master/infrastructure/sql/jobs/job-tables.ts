@@ -31,6 +31,10 @@ export const jobDefinition = (t: Types): string => `
   recent ${t.key(32)} NOT NULL,
   PRIMARY KEY (ns, name)`;
 
+/** Behind the others. */
+export const addedOwnedColumns = (t: Types) =>
+  [['owned_at', `${t.instant} NOT NULL DEFAULT 0`]] as const;
+
 const endingColumns = columns<Pick<Job, 'lastStartedAt' | 'lastEndedAt' | 'recent'>>(
   ['last_started_at', 'integer', (row) => row.lastStartedAt],
   ['last_ended_at', 'integer', (row) => row.lastEndedAt],
@@ -63,6 +67,7 @@ export const job: Table<'job'> = {
       ['changed_by', 'text', (row) => row.by],
     ),
     ...endingColumns,
+    ...columns<Job>(['owned_at', 'integer', (row) => row.ownedAt]),
   ],
   changing: endingColumns,
 };
@@ -81,6 +86,7 @@ export function jobOf(row: Row): Job {
     description: get('description'),
     createdAt: get('created_at'),
     changedAt: get('changed_at'),
+    ownedAt: get('owned_at'),
     by: get('changed_by'),
     lastStartedAt: get('last_started_at'),
     lastEndedAt: get('last_ended_at'),

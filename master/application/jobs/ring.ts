@@ -1,0 +1,52 @@
+/** Whether a job would wait, by its triggers with `on`, for its own ends. Reads triggers, and nothing else. */
+import { SOURCE_JOBS_MAX, SOURCE_STEPS_MAX } from '../../domain/bounds.ts';
+import type { DefinedTrigger } from '../../domain/jobs/job-events.ts';
+import type { Sight } from '../../domain/model/task-filter.ts';
+import type { JobReads } from './job-store.ts';
+
+/**
+ * Why a job may not have these triggers, for people: each end of it would be followed by another of its runs, for ever.
+ * Or nobody can tell, for what it waits for waits for too much in turn. Null: it may.
+ */
+export async function ringOf(
+  name: string,
+  triggers: readonly Pick<DefinedTrigger, 'source'>[],
+  within: Sight,
+  read: JobReads['loadTriggers'],
+): Promise<string | null> {
+  /** By the job that is waited for: who waits for it. */
+  const waiters = new Map<string, string>();
+  const note = (source: string | null, job: string) => {
+    if (source !== null && !waiters.has(source)) waiters.set(source, job);
+  };
+  for (const { source } of triggers) note(source, name);
+  let lookedCount = 0;
+  for (let step = 0; waiters.size > lookedCount; step++) {
+    if (step >= SOURCE_STEPS_MAX || waiters.size > SOURCE_JOBS_MAX) {
+      const bounds = `${SOURCE_STEPS_MAX} jobs in a row, or ${SOURCE_JOBS_MAX} in all`;
+      return `what it waits for waits by \`on\` for more than ${bounds}`;
+    }
+    const next = [...waiters.keys()].slice(lookedCount);
+    lookedCount = waiters.size;
+    for (const { source, job } of await read(next)) note(source, job);
+    if (!waiters.has(name)) continue;
+    // It may lead by jobs that whoever asks is not to know of.
+    const isWhole = within.types === null && within.groups === null;
+    const way = isWhole ? `: ${wayOf(name, waiters)}` : ', nor by way of others';
+    return `a job does not wait for itself${way}`;
+  }
+  return null;
+}
+
+/** `a waits for b, b for a`. */
+function wayOf(name: string, waiters: ReadonlyMap<string, string>): string {
+  const way = [name];
+  for (let at = waiters.get(name); at !== undefined && at !== name; at = waiters.get(at)) {
+    way.unshift(at);
+  }
+  return way
+    .map((source, at) =>
+      at === 0 ? `${name} waits for ${source}` : `${way[at - 1]} for ${source}`,
+    )
+    .join(', ');
+}
