@@ -65,6 +65,7 @@ export function* daysOfIcs(
   let name: string | null = null;
   let depth = 0;
   let lineCount = 0;
+  let isWhole = false;
   for (const line of unfolded(text)) {
     lineCount += 1;
     if (lineCount % PIECE_COUNT === 0) yield;
@@ -75,8 +76,13 @@ export function* daysOfIcs(
       throw new IcsRefused(`it has more than ${LINE_COUNT_MAX} lines`);
     const [, key = '', parameters = '', value = ''] = FIELD.exec(line) ?? [];
     const upper = key.toUpperCase();
-    if (upper === 'BEGIN' && value.toUpperCase() === 'VEVENT') fields = new Map();
-    else if (upper === 'BEGIN' && fields !== null) depth += 1;
+    const isEdge = upper === 'BEGIN' || upper === 'END';
+    const isEvent = upper === 'BEGIN' && isNamed(value, 'VEVENT');
+    if (isEvent || (isEdge && isNamed(value, 'VCALENDAR'))) {
+      if (fields !== null) throw new IcsRefused(`${eventIn(fields)} has no END:VEVENT`);
+      if (isEvent) fields = new Map();
+      else isWhole = upper === 'END';
+    } else if (upper === 'BEGIN' && fields !== null) depth += 1;
     else if (upper === 'END' && depth > 0) depth -= 1;
     else if (upper === 'END' && fields !== null) {
       const event = eventOf(fields);
@@ -91,8 +97,17 @@ export function* daysOfIcs(
     } else if (upper === 'X-WR-CALNAME') name = cleaned(value) || null;
   }
   if (lineCount === 0) throw new IcsRefused('expected BEGIN:VCALENDAR first');
+  if (!isWhole) throw new IcsRefused('it ends before END:VCALENDAR: the rest of it is missing');
   const days = yield* daysOf(events, today, dayCountMax, left);
   return { days, name, warnings: warningsOf(left, days) };
+}
+
+const isNamed = (value: string, name: string): boolean => value.trim().toUpperCase() === name;
+
+/** For people. */
+function eventIn(fields: Fields): string {
+  const date = cleaned(fields.get('DTSTART')?.[0]?.value ?? '');
+  return date === '' ? 'an event' : `the event of ${date}`;
 }
 
 /** `NAME;PARAMETER=value:value`; a quoted parameter may have a colon. */
@@ -122,7 +137,7 @@ function eventOf(fields: Fields): Event | null | 'canceled' {
   if (from === null) return null;
   const label = cleaned(first('SUMMARY'));
   const end = dayIn(first('DTEND'));
-  const dayCount = end === null ? daysIn(first('DURATION')) : end - from;
+  const dayCount = end === null ? daysIn(from, first('DURATION')) : end - from;
   if (dayCount > EVENT_DAY_COUNT_MAX) {
     throw new IcsRefused(
       `the event of ${dateOf(from)} lasts more than ${EVENT_DAY_COUNT_MAX} days`,
@@ -155,15 +170,26 @@ function markOf(summary: string, categories: string, apple: string): Mark {
   return OFF.test(summary) ? 'off' : null;
 }
 
-/** Of `20261001`; null: it has a time of day, or is no date. */
+/** Of `20261001`; null: it has a time of day. @throws {IcsRefused} there is no such day */
 function dayIn(value: string): number | null {
   const [, year, month, day] = /^\s*(\d{4})(\d\d)(\d\d)\s*$/.exec(value) ?? [];
-  return year === undefined ? null : dayOfDate(`${year}-${month}-${day}`);
+  if (year === undefined) return null;
+  const found = dayOfDate(`${year}-${month}-${day}`);
+  if (found === null) throw new IcsRefused(`there is no day ${value.trim()}`);
+  return found;
 }
 
-function daysIn(duration: string): number {
-  const [, count, unit] = /^P(\d{1,4})([DW])$/i.exec(duration.trim()) ?? [];
-  return Number(count ?? 1) * (unit?.toUpperCase() === 'W' ? 7 : 1);
+const DURATION = /^\+?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/i;
+
+/** Whole days of `P2D`, `P1W` or `PT24H`; none is said: one. @throws {IcsRefused} */
+function daysIn(from: number, duration: string): number {
+  if (duration.trim() === '') return 1;
+  const found = DURATION.exec(duration.trim());
+  if (found === null) throw new IcsRefused(`the DURATION of the event of ${dateOf(from)} is none`);
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = found
+    .slice(1)
+    .map((one) => Number(one ?? 0));
+  return weeks * 7 + days + Math.floor((hours + (minutes + seconds / 60) / 60) / 24);
 }
 
 /** What people are shown: without escapes and control characters, and cut. */

@@ -133,6 +133,23 @@ describe('an ICS file', () => {
       event('DTSTART;VALUE=DATE:20260101', 'DTEND;VALUE=DATE:20360101'),
       'the event of 2026-01-01 lasts more than 400 days',
     ],
+    'an event of a length that no date has': [
+      event('DTSTART;VALUE=DATE:20260101', 'DURATION:P99999999999D'),
+      'the event of 2026-01-01 lasts more than 400 days',
+    ],
+    'a length that is none': [
+      event('DTSTART;VALUE=DATE:20260101', 'DURATION:2 days'),
+      'the DURATION of the event of 2026-01-01 is none',
+    ],
+    'a day that there is not': [event('DTSTART;VALUE=DATE:20261345'), 'there is no day 20261345'],
+    'an event without its end': [
+      event('DTSTART;VALUE=DATE:20260101').slice(0, -1),
+      'the event of 20260101 has no END:VEVENT',
+    ],
+    'an event in an event': [
+      ['BEGIN:VEVENT', ...event('DTSTART;VALUE=DATE:20260101')],
+      'an event has no END:VEVENT',
+    ],
     'too many days': [
       event('DTSTART;VALUE=DATE:20200101', 'RRULE:FREQ=DAILY'),
       'it has more than 100 days',
@@ -149,9 +166,14 @@ describe('an ICS file', () => {
       expect(() => runAtOnce(daysOfIcs(text, today, 4_000) as Iterator<void>)).to.throw(IcsRefused);
     refuse('');
     refuse('<html>');
+    // A download that was cut off is not the whole of it.
+    const cut = ['BEGIN:VCALENDAR', ...event('DTSTART;VALUE=DATE:20261001')].join('\n');
+    refuse(cut);
+    expect(() => runAtOnce(daysOfIcs(cut, today, 9))).to.throw('it ends before END:VCALENDAR');
     // It never comes, and there are many of it.
     const never = event('DTSTART;VALUE=DATE:19000101', 'RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30');
-    const text = ['BEGIN:VCALENDAR', ...Array.from({ length: 20 }, () => never).flat()].join('\n');
+    const all = Array.from({ length: 20 }, () => never).flat();
+    const text = ['BEGIN:VCALENDAR', ...all, 'END:VCALENDAR'].join('\n');
     const work = daysOfIcs(text, today, 4_000);
     let pieceCount = 0;
     expect(() => {
