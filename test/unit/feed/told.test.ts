@@ -335,7 +335,14 @@ function ofJobs(scheduler: Scheduler): Output[] {
 /** It has failed once too often. */
 function endOfRun(scheduler: Scheduler, trigger: Trigger, job: Job): Output {
   const { name } = job;
-  const end = { name, version: 1, trigger: 'default', nominal: 1, taskId: 'a', startedAt: null };
+  const end = {
+    name,
+    version: 1,
+    trigger: 'default',
+    nominal: scheduler.now,
+    taskId: 'a',
+    startedAt: null,
+  };
   const ends = [{ ...end, state: 'failed', at: scheduler.now, error: 'no disk' } as const];
   scheduler.state.jobs.activities.set(name, { ...idleActivity(name), ends });
   const triggers = [{ trigger, spec: sampleSpec() }];
