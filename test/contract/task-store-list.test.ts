@@ -9,7 +9,7 @@ import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from '.
 import { type DefaultStore, describeStores } from './subjects.ts';
 
 const COUNT = 90;
-const RUNS = 12;
+const RUNS = 25;
 
 /** Where a task is: live, or ended so many days ago. */
 const place = fc.constantFrom('waiting', 'running', 0, 1, 2);

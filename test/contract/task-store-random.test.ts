@@ -31,7 +31,7 @@ import { type DefaultStore, describeStores, ofDefault } from './subjects.ts';
 
 const IDS = 12;
 const COMMITS = 30;
-const RUNS = 6;
+const RUNS = 12;
 
 /** One thing that a commit may ask for, about the task with this number. */
 const wish = fc.record({

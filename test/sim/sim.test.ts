@@ -8,7 +8,7 @@ import { simulate } from './simulation.ts';
 
 const FIRST_SEED = 1;
 /** `npm run sim` takes any number. */
-const SEED_COUNT = 60;
+const SEED_COUNT = 120;
 const TRACE_LINES = 60;
 /** A short run. */
 const LOGGED_SEED = 15;

@@ -4,7 +4,7 @@ import { RandomTasks } from '../../helpers/usage/random-tasks.ts';
 import { asCounted, asTold, runTimes } from '../../helpers/usage/recount.ts';
 import { describeCountedStores } from './counted-store.ts';
 
-const TASK_COUNT = 700;
+const TASK_COUNT = 1_500;
 
 describeCountedStores('usage of random tasks', (open) => {
   it('equals a recount in SQL, across kills of the master, retries and deletes', async () => {
