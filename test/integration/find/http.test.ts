@@ -17,8 +17,7 @@ describe('tasks are found', () => {
   };
   const ids = async (query: string, token?: string): Promise<string> => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const { body } = await call('GET', `/tasks?${query}`, undefined, headers);
-    const tasks = body['tasks'] as { task_id: string }[];
+    const tasks = await suite.listTasks(`/tasks?${query}`, headers);
     return tasks.map(({ task_id }) => task_id).join(' ');
   };
   const refused = async (path: string) => errorsOf(await call('GET', path)).join('; ');
@@ -127,7 +126,7 @@ describe('tasks are found', () => {
     expect(await ids('sort=order&project=p')).to.equal('d a');
     const first = (await call('GET', '/tasks?sort=order&limit=3')).body;
     expect(first['tasks']).to.have.length(3);
-    expect(await ids(`sort=order&limit=3&cursor=${String(first['next_cursor'])}`)).to.equal('c');
+    expect(await ids('sort=order&limit=3')).to.equal('d b a c');
   });
 
   it('in order only where few enough combinations of type, labels and group fit', async () => {

@@ -7,7 +7,7 @@ const template = { task: { type: 'echo', params: { n: 1 } }, user: { group: 'new
 const RARE = { every: 86_400 };
 
 describe('jobs over HTTP', () => {
-  const { call, restart } = masterSuite();
+  const { call, listTasks, restart } = masterSuite();
   const put = (name: string, body: object, headers?: Record<string, string>) =>
     call('PUT', `/job/${name}`, { template, ...body }, headers);
 
@@ -98,8 +98,7 @@ describe('jobs over HTTP', () => {
     expect((await call('GET', '/task/manual.manual.k')).body['params']).to.deep.equal({ n: 2 });
     expect((await call('GET', '/job/manual')).body).to.include({ running: 1 });
     const list = async (query: string) => {
-      const { tasks } = (await call('GET', `/tasks?${query}`)).body as { tasks: object[] };
-      return tasks.length;
+      return (await listTasks(`/tasks?${query}`)).length;
     };
     expect([await list('job=manual'), await list('job=manua')]).to.deep.equal([1, 0]);
     await call('POST', '/task/manual.manual.k/cancel');
