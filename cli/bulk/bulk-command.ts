@@ -8,7 +8,7 @@ import { ExitCode, Failure } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 import { textOf } from '../options.ts';
 import { type FilterOptions, queryOf, searchOptions } from '../task/task-search.ts';
-import { countsInWords, follow } from './follow.ts';
+import { sayBegun } from './follow.ts';
 
 type Action = Bulk['action'];
 
@@ -120,16 +120,7 @@ async function perform(
   const isToBeDone = yes === true || (await mayGoOn(output, bulk, preview, signal));
   if (!isToBeDone) return;
   const operationId = await client.operations.begin(bulk, preview.token, { signal });
-  if (!wait) {
-    output.say({ operation_id: operationId }, operationId);
-    return;
-  }
-  const operation = await follow(client, output, operationId, signal);
-  output.sayView(operation, countsInWords(operation));
-  for (const { task_id, message } of operation.problems) {
-    output.hint(`soda: ${task_id === null ? '' : `${task_id}: `}${message}`);
-  }
-  if (operation.failed > 0 || operation.state === 'canceled') throw new Failure('');
+  await sayBegun(client, output, operationId, wait, signal);
 }
 
 /** Shows what would be done. Without a person at the terminal that is all. @throws {Failure} that nobody could be asked. */

@@ -1,11 +1,32 @@
-/** Follows an operation on many tasks: a bar on a terminal, nothing elsewhere until it is over. */
+/** Follows an operation on many tasks: a bar on a terminal, nothing elsewhere until it is over, and then what became of it. */
 import type { OperationSummary, OperationView, SodaClient } from '@soda-scheduler/client';
 import { Presets, SingleBar } from 'cli-progress';
 import { tellAbsence } from '../connection.ts';
+import { Failure } from '../exit-code.ts';
 import type { Output } from '../output.ts';
 
+/** Of one that has just begun: its id, unless it is waited for. @throws {Failure} not all of it has been done. */
+export async function sayBegun(
+  client: SodaClient,
+  output: Output,
+  operationId: string,
+  isWaitedFor: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isWaitedFor) {
+    output.say({ operation_id: operationId }, operationId);
+    return;
+  }
+  const operation = await follow(client, output, operationId, signal);
+  output.sayView(operation, countsInWords(operation));
+  for (const { task_id, message } of operation.problems) {
+    output.hint(`soda: ${task_id === null ? '' : `${task_id}: `}${message}`);
+  }
+  if (operation.failed > 0 || operation.state === 'canceled') throw new Failure('');
+}
+
 /** Resolves once it is over, however. It goes on where this is interrupted. */
-export async function follow(
+async function follow(
   client: SodaClient,
   output: Output,
   operationId: string,

@@ -2,10 +2,9 @@
 import type { Backfill, BackfillPreview } from '@soda-scheduler/client';
 import { backfillWhich } from '@soda-scheduler/protocol';
 import { Argument, type Command, Option } from 'commander';
-import { countsInWords, follow } from '../bulk/follow.ts';
+import { sayBegun } from '../bulk/follow.ts';
 import { isConfirmed } from '../confirm.ts';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
-import { Failure } from '../exit-code.ts';
 import { instantOf, TIME } from '../instant.ts';
 import { number } from '../options.ts';
 
@@ -78,16 +77,7 @@ async function perform(
   }
   if (yes !== true && !(await isConfirmed(output, previewInWords(of, preview), signal))) return;
   const operationId = await client.jobs.backfill(of, asked, token, { signal });
-  if (!wait) {
-    output.say({ operation_id: operationId }, operationId);
-    return;
-  }
-  const operation = await follow(client, output, operationId, signal);
-  output.sayView(operation, countsInWords(operation));
-  for (const { task_id, message } of operation.problems) {
-    output.hint(`soda: ${task_id === null ? '' : `${task_id}: `}${message}`);
-  }
-  if (operation.failed > 0 || operation.state === 'canceled') throw new Failure('');
+  await sayBegun(client, output, operationId, wait, signal);
 }
 
 function previewInWords(
