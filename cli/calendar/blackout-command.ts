@@ -51,11 +51,12 @@ function addCommand(): Command {
 
 function deleteCommand(): Command {
   return remoteCommand('delete', 'Let jobs be fired in that time again.')
-    .addArgument(new Argument('<from>', 'the beginning of it, as "soda blackout list" has it'))
+    .addArgument(new Argument('<from>', `the beginning of it, ${INSTANT}`))
     .action(async (from: string, options: ConnectionOptions) => {
       const { client, output } = connect(options);
       const { version, blackouts } = await client.calendars.blackouts();
-      const rest = blackouts.filter((one) => one.from !== from);
+      const at = new Date(instantOf(from) ?? '').getTime();
+      const rest = blackouts.filter((one) => Date.parse(one.from) !== at);
       if (rest.length === blackouts.length) {
         throw new Failure(`no black-out begins at ${from}: soda blackout list`, ExitCode.notFound);
       }

@@ -43,12 +43,13 @@ export async function apply<Definition, View extends { readonly version: number 
 ): Promise<void> {
   for (const plan of await plansOf(kind, definitions)) {
     const { name, definition, version, changes } = plan;
-    if (!isDry && changes !== null) {
-      await kind.put(name, definition, { version }).catch((error: unknown) => {
-        throw named(name, error);
-      });
-    }
-    sayPlan(kind, plan, output, isDry);
+    const done =
+      !isDry && changes !== null
+        ? await kind.put(name, definition, { version }).catch((error: unknown) => {
+            throw named(name, error);
+          })
+        : plan.view;
+    sayPlan(kind, { ...plan, view: done }, output, isDry);
   }
 }
 

@@ -92,7 +92,8 @@ function jobsOf(client: SodaClient): Kind<JobRequest, JobView> {
     isDefined: () => true,
     definitionOf: ({ request }) => request as object,
     besides: ({ next, warnings }) => {
-      const times = next.map(({ at, nominal }) => at ?? nominal);
+      // Not those that are skipped, or merged with others.
+      const times = next.flatMap(({ at }) => at ?? []);
       return {
         fields: { next: times },
         lines: (isChanged) => [

@@ -1,4 +1,4 @@
-/** `soda job backfill`, against a whole master. */
+/** `soda job` and `soda blackout`, against a whole master. */
 import { expect } from 'chai';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
@@ -6,6 +6,55 @@ const JOB = `name: nightly
 template: { task: { type: echo }, user: { group: news } }
 triggers: [{ cron: 0 3 * * * }]`;
 const DAYS = '--from 2026-03-01T00:00:00Z --to 2026-03-04T00:00:00Z';
+
+/** Every other day is off. */
+const EVEN = '{"days":[],"weekend":[0,2,4,6]}';
+const JOBS = `name: workdays
+template: { task: { type: echo }, user: { group: news } }
+triggers: [{ cron: 0 9 * * *, only_on: even, shift: next }]
+---
+name: hourly
+template: { task: { type: echo }, user: { group: news } }
+triggers: [{ every: 3600 }]`;
+
+describe('soda job apply', function () {
+  this.timeout(60_000);
+  const { run } = commandSuite();
+  const soda = (line: string, input = '') => run(line.split(' '), {}, input);
+
+  it('says when jobs run, as they are once they are set, and no time that is merged with another', async () => {
+    await soda('calendar set even -f -', EVEN);
+    const applied = await soda('job apply -f - --json', JOBS);
+    expect(applied.err).to.equal('');
+    const said = applied.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { next: [] });
+    const named = [];
+    for (const name of ['workdays', 'hourly']) {
+      const next = (await soda(`job next ${name} --json`)).out.trim().split('\n');
+      named.push(next.flatMap((line) => (JSON.parse(line) as { at: string | null }).at ?? []));
+    }
+    expect(said.map(({ next }) => next)).to.deep.equal(named);
+    expect(named[0]?.length).to.be.within(1, 4);
+  });
+});
+
+describe('soda blackout', function () {
+  this.timeout(60_000);
+  const { run } = commandSuite();
+  const soda = (line: string) => run(line.split(' '));
+
+  it('deletes the one that begins then, however that is written', async () => {
+    const from = '2026-12-24T00:00:00Z';
+    await soda(`blackout add --from ${from} --to 2026-12-25T00:00:00Z`);
+    expect((await soda('blackout delete 2026-12-24T00:00:01Z')).code).to.equal(3);
+    for (const text of [from, '2026-12-24T08:00:00+08:00', String(Date.parse(from))]) {
+      expect((await soda(`blackout delete ${text}`)).code, text).to.equal(0);
+      await soda(`blackout add --from ${from} --to 2026-12-25T00:00:00Z`);
+    }
+  });
+});
 
 describe('soda job backfill', function () {
   this.timeout(60_000);
