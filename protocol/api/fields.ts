@@ -26,7 +26,7 @@ export const text = (max: number) =>
 export const instant = z
   .union(
     [z.int().min(0).max(INSTANT_MAX), z.iso.datetime({ offset: true, error: INSTANT_EXPECTED })],
-    { error: INSTANT_EXPECTED },
+    { error: ({ input }) => `${input === undefined ? 'required: ' : ''}${INSTANT_EXPECTED}` },
   )
   .describe('An instant: ISO 8601 with a zone, or epoch milliseconds.');
 

@@ -67,7 +67,7 @@ export class Problem extends Error {
 }
 
 export function invalidFields(errors: readonly FieldError[], taskId?: string): Problem {
-  const names = errors.map((error) => error.field).join(', ');
+  const names = [...new Set(errors.map((error) => error.field))].join(', ');
   return new Problem('invalid', `The request is not valid: ${names}.`, { taskId, errors });
 }
 

@@ -241,7 +241,8 @@ async function reach(
       if (headers.expect !== undefined) res.writeContinue();
     });
     if (body === undefined && expected.optional !== true) {
-      throw new Problem('invalid', 'Expected a JSON body.');
+      const isOther = headers['content-type']?.toLowerCase().startsWith(expected.otherType ?? ' ');
+      throw new Problem('invalid', `Expected a ${isOther ? expected.otherType : 'JSON'} body.`);
     }
     return await route.handle({ ...given, body });
   } finally {

@@ -68,6 +68,31 @@ describe('jobs over HTTP', () => {
     expect((await call('GET', '/job/bad')).status).to.equal(404);
   });
 
+  it('are refused with what is the matter, and each field once', async () => {
+    const errors = async (triggers: object[], more = {}) =>
+      errorsOf(await put('bad', { triggers, ...more }));
+    expect(await errors([{ every: 2, jitter: 20 }])).to.deep.equal([
+      'triggers[0].jitter: expected at most the interval, which is 2 s',
+    ]);
+    const huge = await put('bad', { triggers: [{ ...RARE, max_runs: 1e300 }] });
+    expect(huge.body['detail']).to.equal('The request is not valid: triggers[0].max_runs.');
+    const old = { from: '1960-01-01T00:00:00Z', to: '1961-01-01T00:00:00Z' };
+    expect(await errors([], { blackouts: [old] })).to.deep.equal([
+      'blackouts[0].to: expected later than 1970-01-01',
+    ]);
+    const many = Array.from({ length: 1_000 }, () => RARE);
+    expect(await errors(many)).to.deep.equal([
+      'triggers: expected at most 32 entries, given a list of 1000 entries',
+    ]);
+    await put('nightly', { triggers: [RARE] });
+    const open = await call('POST', '/job/nightly/backfill', { from: '2026-01-01T00:00:00Z' });
+    expect(errorsOf(open)[0]).to.match(/^to: required: expected ISO 8601/);
+    const unknown = await call('GET', '/job/nightly/occurrences?trigger=zz');
+    expect(errorsOf(unknown)).to.deep.equal(['trigger: expected one of default']);
+    const rollback = await call('POST', '/job/nowhere/rollback', { version: 1 });
+    expect(rollback.body['detail']).to.equal('There is no such job.');
+  });
+
   it('run by their triggers, also after a restart, and tell what became of each time', async () => {
     await put('tick', { triggers: [{ every: 1 }], overlap: 'allow' });
     const first = await fired('tick');

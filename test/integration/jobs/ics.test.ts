@@ -66,5 +66,8 @@ describe('an ICS file over HTTP', () => {
     expect(answer.status).to.equal(400);
     expect(await answer.text()).to.contain('expected BEGIN:VCALENDAR first');
     expect((await put(ICS, 'text/plain')).status).to.equal(415);
+    expect(await (await put('', 'text/calendar')).text()).to.contain(
+      'Expected a text/calendar body.',
+    );
   });
 });

@@ -1,5 +1,11 @@
 /** From the body of a `PUT /job` to what is kept of it, and what no schema can say of it. */
-import { BrokenJson, type JobRequest, jsonAt, type TriggerRequest } from '@soda-scheduler/protocol';
+import {
+  BrokenJson,
+  JOB_LIMITS,
+  type JobRequest,
+  jsonAt,
+  type TriggerRequest,
+} from '@soda-scheduler/protocol';
 import { jobRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import type { JobChange } from '../../../domain/jobs/job-events.ts';
@@ -26,9 +32,31 @@ export interface JobRules {
 
 /** @throws {Problem} 400 with the path of each field that is wrong, in whatever way. */
 export function readJob(name: string, body: Buffer | undefined, rules: JobRules): Asked {
-  const { value } = valueWithParams(body, 'template');
+  const value = valueIn(body);
   const template = jsonAt(body?.toString() ?? '{}', ['template']);
   return jobOf(name, value, template, rules);
+}
+
+function valueIn(body: Buffer | undefined): unknown {
+  try {
+    return valueWithParams(body, 'template').value;
+  } catch (error) {
+    const count = triggerCountIn(body?.toString() ?? '');
+    if (count <= JOB_LIMITS.triggerCountMax) throw error;
+    // That is what is wrong, not how many values all of these have.
+    const message = `expected at most ${JOB_LIMITS.triggerCountMax} entries, given a list of ${count} entries`;
+    throw invalidFields([{ field: 'triggers', message }]);
+  }
+}
+
+/** Of a text that may be no JSON. */
+function triggerCountIn(text: string): number {
+  try {
+    const { triggers } = JSON.parse(text) as { readonly triggers?: unknown };
+    return Array.isArray(triggers) ? triggers.length : 0;
+  } catch {
+    return 0;
+  }
 }
 
 /** The same of a version that was kept. */
@@ -115,6 +143,7 @@ export function blackoutErrors({ blackouts = [] }: Pick<Fields, 'blackouts'>): F
   return blackouts.flatMap((blackout, index) => {
     const { from, to } = blackoutOf(blackout);
     if (from < to) return [];
-    return [{ field: `blackouts[${index}].to`, message: 'expected later than `from`' }];
+    const message = to === 0 ? 'expected later than 1970-01-01' : 'expected later than `from`';
+    return [{ field: `blackouts[${index}].to`, message }];
   });
 }

@@ -128,6 +128,10 @@ function timeRoutes(): NamespaceRoute[] {
         const by = { job: nameOf(request), trigger: trigger === 'manual' ? '' : trigger, state };
         const rows = await master.jobs().occurrences({ ...by, ...times });
         if (rows === null) throw noJob();
+        // One that it does not have any more may have records.
+        if (rows.length === 0 && trigger !== null && trigger !== 'manual') {
+          triggerOf((await found(master, by.job)).triggers, trigger);
+        }
         const page = rows.slice(0, limit);
         const last = rows.length > limit ? page.at(-1) : undefined;
         const next = last && cursorOf([last.nominal, last.trigger, last.rerun]);
@@ -165,7 +169,8 @@ function changeRoutes(rulesFor: (master: ScopedMaster) => JobRules): NamespaceRo
         const name = nameOf(request);
         const { version } = validate(jobRollbackRequest, request.body);
         const versions = await master.jobs().versions(name);
-        const kept = versions?.find((one) => one.version === version);
+        if (versions === null) throw noJob();
+        const kept = versions.find((one) => one.version === version);
         if (kept === undefined) throw new Problem('unknown', 'There is no such version of it.');
         const asked = keptJob(name, kept.spec, kept.template, rulesFor(master));
         const change = { name, ...asked, expect: versionOf(request), isTrial: false };

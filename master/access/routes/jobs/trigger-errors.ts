@@ -38,6 +38,8 @@ function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean)
   const errors: FieldError[] = [];
   const add = (field: string, message: string) => errors.push({ field, message });
   const { name = '', zone = 'UTC', cron, at, delay, on, only_on, except, shift } = trigger;
+  const { every = (trigger.rotate?.minutes ?? Number.POSITIVE_INFINITY) * 60, jitter = 0 } =
+    trigger;
   if (TAKEN_NAMES.includes(name)) add('name', `${name} is what runs by hand are called`);
   if (!isZone(zone)) {
     const hint = isHinted ? didYouMean(zone, zonesLike(zone)) : '';
@@ -50,6 +52,7 @@ function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean)
   const end = instantOf(trigger.end_at);
   if (start !== null && end !== null && end <= start) add('end_at', 'expected later than start_at');
   if (at !== undefined && trigger.start_at !== undefined) add('start_at', 'not with `at`');
+  if (jitter > every) add('jitter', `expected at most the interval, which is ${every} s`);
   if (on?.job === job) add('on.job', 'a job does not wait for itself: use `delay`');
   for (const [field, asked] of Object.entries({ only_on, except })) {
     if (asked === undefined) continue;
