@@ -185,7 +185,8 @@ async function showAttempt(master: ScopedMaster, taskId: string, attempt: number
   return jsonReply(text);
 }
 
-function jsonReply(text: string): Reply {
+/** Of JSON that is text already. */
+export function jsonReply(text: string): Reply {
   return { body: `${text}\n`, contentType: 'application/json' };
 }
 

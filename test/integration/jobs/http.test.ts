@@ -1,4 +1,5 @@
 /** Jobs over HTTP: set, fired, run by hand, changed back, and out of reach of whoever may not have them. */
+import { API_BASE, jsonAt } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { type Answer, errorsOf, masterSuite } from '../../helpers/system/in-process.ts';
 
@@ -7,7 +8,7 @@ const template = { task: { type: 'echo', params: { n: 1 } }, user: { group: 'new
 const RARE = { every: 86_400 };
 
 describe('jobs over HTTP', () => {
-  const { call, listTasks, restart } = masterSuite();
+  const { call, listTasks, restart, url } = masterSuite();
   const put = (name: string, body: object, headers?: Record<string, string>) =>
     call('PUT', `/job/${name}`, { template, ...body }, headers);
 
@@ -112,6 +113,26 @@ describe('jobs over HTTP', () => {
     expect(gaps.every((gap) => gap > 0)).to.equal(true);
     expect(covered).to.equal(1 + (newest - oldest) / 1_000);
     expect((await call('GET', '/job/tick')).body).to.include({ enabled: false, next_at: null });
+  });
+
+  it('are shown with their template as it was written, so that what is put again is the same', async () => {
+    const exact =
+      '{ "task":{"type":"echo","params":{"n":1.0,"big":12345678901234567890}},"user":{"group":"g"} }';
+    const headers = { 'content-type': 'application/json' };
+    const request = (method: string, path: string, body?: string) =>
+      fetch(`${url()}${API_BASE}/job/exact${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+      });
+    const made = await request('PUT', '', `{"template":${exact},"triggers":[{"every":86400}]}`);
+    expect(made.status).to.equal(201);
+    const text = await (await request('GET', '')).text();
+    expect(jsonAt(text, ['template'])).to.equal(exact);
+    const again = jsonAt(text, ['request']) ?? '';
+    expect(await (await request('PUT', '', again)).json()).to.include({ version: 1 });
+    const versions = await (await request('GET', '/versions')).text();
+    expect(jsonAt(versions, ['versions', 0, 'request', 'template'])).to.equal(exact);
   });
 
   it('run by hand once for each key, with other params', async () => {

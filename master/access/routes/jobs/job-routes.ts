@@ -31,8 +31,9 @@ import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import type { RefusalOf } from '../submission.ts';
 import { newTaskId } from '../task-ids.ts';
+import { jsonReply } from '../tasks.ts';
 import { type JobRules, keptJob, readJob } from './job-body.ts';
-import { detailOf, nextView, occurrenceView, requestOf, summaryOf } from './job-views.ts';
+import { detailText, nextView, occurrenceView, summaryOf, versionText } from './job-views.ts';
 import { warningsOf } from './warnings.ts';
 
 const PATH = `${API_BASE}/job/{name}`;
@@ -76,8 +77,8 @@ function readRoutes(): NamespaceRoute[] {
       headers: ifNoneMatch,
       replies: { done: jobView, unchanged: null },
       handle: async (request, master) => {
-        const { body, version } = await shown(master, nameOf(request));
-        return { body, headers: { ETag: etagOf(version, JSON.stringify(body)) } };
+        const { text, version } = await shown(master, nameOf(request));
+        return { ...jsonReply(text), headers: { ETag: etagOf(version, text) } };
       },
     },
     {
@@ -88,10 +89,7 @@ function readRoutes(): NamespaceRoute[] {
       handle: async (request, master) => {
         const found = await master.jobs().versions(nameOf(request));
         if (found === null) throw noJob();
-        const versions = found.map(({ version, at, by, spec, template }) => {
-          return { version, at: iso(at), by, request: requestOf({ spec }, template) };
-        });
-        return { body: { versions } };
+        return jsonReply(`{"versions":[${found.map(versionText).join(',')}]}`);
       },
     },
   ];
@@ -213,7 +211,7 @@ function steerRoutes(): NamespaceRoute[] {
         handle: async (request, master) => {
           const name = nameOf(request);
           await changed(master, { type: 'jobEnabled', name, isEnabled });
-          return { body: (await shown(master, name)).body };
+          return jsonReply((await shown(master, name)).text);
         },
       };
     }),
@@ -268,8 +266,8 @@ async function set(
   const { version = 0, isNew = false, triggers = [] } = outcome;
   const kind = isNew ? 'created' : 'done';
   if (!isTrial) {
-    const { body } = await shown(master, name);
-    return { kind, body, headers: { ETag: etagOf(version) } };
+    const { text } = await shown(master, name);
+    return { kind, ...jsonReply(text), headers: { ETag: etagOf(version) } };
   }
   const before = await master.jobs().show(name);
   const isEnabled = definition.isEnabled ?? before?.job.isEnabled ?? true;
@@ -285,7 +283,7 @@ async function set(
   const idle = { job: name, liveCount: 0, liveIds: [], pending: [], ends: [] };
   const { activity = idle, runs = [] } = before ?? {};
   const seen = { job: { ...job, changedAt: now, by: actor.name }, triggers, activity, runs };
-  return { kind, body: await detail(master, seen), logged: null };
+  return { kind, ...jsonReply(await detail(master, seen)), logged: null };
 }
 
 async function changed(master: ScopedMaster, change: JobChange) {
@@ -300,14 +298,14 @@ async function changed(master: ScopedMaster, change: JobChange) {
 
 async function shown(master: ScopedMaster, name: string) {
   const seen = await found(master, name);
-  return { body: await detail(master, seen), version: seen.job.version };
+  return { text: await detail(master, seen), version: seen.job.version };
 }
 
 async function detail(master: ScopedMaster, seen: SeenJobInDetail) {
   const { job, triggers } = seen;
   const asked = job.isEnabled ? triggers : [];
   const next = await master.jobs().next(job, asked, Date.now(), NEXT_COUNT);
-  return detailOf(seen, next, await warningsOf(triggers, master.jobs()));
+  return detailText(seen, next, await warningsOf(triggers, master.jobs()));
 }
 
 export async function found(master: ScopedMaster, name: string): Promise<SeenJobInDetail> {

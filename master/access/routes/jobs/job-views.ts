@@ -1,17 +1,19 @@
 /** Jobs, their triggers and times, as answers show them. */
-import type {
-  JobSummary,
-  JobView,
-  NextFire,
-  OccurrenceView,
-  RunView,
-  TriggerRequest,
-  TriggerView,
+import {
+  jsonObject,
+  type JobSummary,
+  type JobView,
+  type NextFire,
+  type OccurrenceView,
+  type RunView,
+  type TriggerRequest,
+  type TriggerView,
 } from '@soda-scheduler/protocol';
-import type { ListedJob } from '../../../application/jobs/job-store.ts';
 import type { NextTime, SeenJob, SeenJobInDetail } from '../../../application/jobs/jobs-handle.ts';
 import {
   BY_HAND,
+  type Job,
+  type JobVersion,
   type Occurrence,
   RECENT_LETTERS,
   type Trigger,
@@ -61,16 +63,16 @@ export function summaryOf({ job, triggers, activity }: SeenJob): JobSummary {
   };
 }
 
-export function detailOf(
+/** As JSON text: the template is in it as it was written. */
+export function detailText(
   seen: SeenJobInDetail,
   next: readonly NextTime[],
   warnings: string[],
-): JobView {
+): string {
   const { job, runs } = seen;
   const kept = JSON.parse(job.spec) as KeptSpec;
-  return {
+  const fields = {
     ...summaryOf(seen),
-    template: JSON.parse(job.template) as JobView['template'],
     ...effectiveOf(kept),
     blackouts: (kept.blackouts ?? []).map(({ from, to, reason }) => ({
       from: iso(from),
@@ -82,21 +84,20 @@ export function detailOf(
     next: next.map(nextView),
     runs: runs.map(runView),
     warnings,
-    request: requestOf(job, job.template),
-  };
+  } satisfies Omit<JobView, 'template' | 'request'>;
+  const { template, isEnabled } = job;
+  return jsonObject(fields, { template, request: requestText(job, { enabled: isEnabled }) });
 }
 
-/** As whoever would `PUT` it again has to say it. */
-export function requestOf(
-  { spec, isEnabled }: Pick<ListedJob, 'spec'> & { isEnabled?: boolean },
-  template: string,
-) {
-  const enabled = isEnabled === undefined ? {} : { enabled: isEnabled };
-  return {
-    template: JSON.parse(template) as JobView['template'],
-    ...(JSON.parse(spec) as object),
-    ...enabled,
-  };
+/** As JSON text. */
+export function versionText({ version, at, by, ...kept }: JobVersion): string {
+  return jsonObject({ version, at: iso(at), by }, { request: requestText(kept) });
+}
+
+/** As whoever would `PUT` it again has to say it. @param more what is not kept with these. */
+function requestText({ spec, template }: Pick<Job, 'spec' | 'template'>, more = {}): string {
+  const others = JSON.stringify({ ...(JSON.parse(spec) as object), ...more }).slice(1, -1);
+  return `{"template":${template}${others === '' ? '' : ','}${others}}`;
 }
 
 function triggerView(trigger: Trigger, asked: readonly TriggerRequest[]): TriggerView {
