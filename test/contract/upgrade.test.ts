@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useMariadb } from '../helpers/mariadb.ts';
 import { inNamespace, type TaskStore } from '../../master/application/ports.ts';
+import { sampleJob } from '../helpers/jobs/sample-job.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from './sample.ts';
 import { type DefaultStore, openDefault } from './subjects.ts';
@@ -44,6 +45,7 @@ const UNDO = [
       'disk_bytes',
     ].map((name) => `ALTER TABLE ${table} DROP COLUMN ${name}`),
   ),
+  'ALTER TABLE job DROP COLUMN owned_at',
   'ALTER TABLE task_attempt DROP COLUMN incarnation',
   'ALTER TABLE task_attempt DROP COLUMN session',
   `CREATE TABLE master (id INTEGER NOT NULL PRIMARY KEY, term INTEGER NOT NULL,
@@ -53,6 +55,8 @@ const UNDO = [
   'DROP TABLE executor',
   'DROP TABLE installation',
 ];
+/** When the job was set last. */
+const SET_AT = NOW + 5;
 const FORGET = 'UPDATE schema_version SET version = 1';
 
 async function withStore<T>(url: string, work: (store: DefaultStore) => Promise<T>): Promise<T> {
@@ -99,6 +103,9 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
       finishedAt: NOW - 9 * DAY_MS,
     });
     await store.commit(commit(term, { finishes: [finish(old, notificationOf(old), false)] }));
+    const job = sampleJob({ changedAt: SET_AT });
+    const put = { op: 'put', table: 'job', key: job.name, row: job } as const;
+    await store.commit(commit(term, { writes: [put] }));
   });
   await run([...UNDO, FORGET]);
   const secrets = await withStore(url, async (store) => {
@@ -110,6 +117,8 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     const [attempt] = (await store.showTask('t-1', 'all'))?.attempts ?? [];
     expect(attempt).to.include({ attempt: 1, incarnation: null, session: null });
     expect((await store.readTask('t-2'))?.task).to.include({ state: 'succeeded' });
+    // Of which type and group it was before nobody has noted: that is not to be shown.
+    expect((await store.jobs.showJob('nightly'))?.job.ownedAt).to.equal(SET_AT);
     await readsOld(store);
     if (active === undefined) throw new Error('nothing is active');
     const done = finished(active, { incarnation: 'i' });
