@@ -1,0 +1,54 @@
+/** Jobs that wait for ends of each other: what leads back to the job that is set. */
+import { expect } from 'chai';
+import { ringOf } from '../../../master/application/jobs/ring.ts';
+import { ALL, type Sight } from '../../../master/domain/model/task-filter.ts';
+import { sampleTrigger } from '../../helpers/jobs/sample-job.ts';
+
+/** What `a` is told where it is to wait for these, and others wait for others: by job, its sources. */
+async function told(
+  sources: readonly string[],
+  others: Readonly<Record<string, readonly string[]>>,
+  within: Sight = ALL,
+): Promise<{ readonly ring: string | null; readonly readCount: number }> {
+  let readCount = 0;
+  const read = async (jobs: readonly string[]) => {
+    readCount += 1;
+    return jobs.flatMap((job) =>
+      (others[job] ?? []).map((source) => sampleTrigger({ job, source, kind: 'on' })),
+    );
+  };
+  const triggers = sources.map((source) => ({ source }));
+  return { ring: await ringOf('a', triggers, within, read), readCount };
+}
+
+/** Each waits for the next. */
+const chain = (length: number) =>
+  Object.fromEntries(Array.from({ length }, (_, at) => [`j${at}`, [`j${at + 1}`]]));
+
+describe('a job that waits for others', () => {
+  it('may do so where these wait for each other, but not for it', async () => {
+    expect(await told(['b', 'c'], { b: ['c', 'd'], c: ['b'] })).to.deep.equal({
+      ring: null,
+      readCount: 2,
+    });
+    expect(await told([], { b: ['a'] })).to.deep.equal({ ring: null, readCount: 0 });
+  });
+
+  it('is told the shortest way back to it, without names where it may lead by what is not to be seen', async () => {
+    const others = { b: ['c'], c: ['d', 'a'], d: ['a'] };
+    const way = 'a job does not wait for itself: a waits for b, b for c, c for a';
+    expect((await told(['b'], others)).ring).to.equal(way);
+    const { ring } = await told(['b'], others, { types: null, groups: ['g'] });
+    expect(ring).to.equal('a job does not wait for itself, nor by way of others');
+  });
+
+  it('is refused where that cannot be told by looking so far, or at so many', async () => {
+    const far = /^what it waits for waits by `on` for more than 32 jobs in a row, or 256 in all$/;
+    expect((await told(['j0'], chain(31))).ring).to.equal(null);
+    const long = await told(['j0'], chain(40));
+    expect(long.ring).to.match(far);
+    expect(long.readCount).to.equal(32);
+    const wide = { b: Array.from({ length: 300 }, (_, at) => `w${at}`) };
+    expect((await told(['b'], wide)).ring).to.match(far);
+  });
+});
