@@ -1,5 +1,6 @@
 /** What a scope lets through. Knows neither tokens nor routes. */
 import type { Scope } from '../application/ports.ts';
+import { seesAll } from '../domain/model/task-filter.ts';
 
 export function includes(scope: Scope | null, what: keyof Scope, value: string): boolean {
   return scope?.[what]?.includes(value) ?? true;
@@ -7,7 +8,7 @@ export function includes(scope: Scope | null, what: keyof Scope, value: string):
 
 /** Whether it leaves anything out of a namespace that it includes. */
 export function isPartial(scope: Scope | null): boolean {
-  return scope !== null && (scope.groups !== null || scope.types !== null);
+  return scope !== null && !seesAll(scope);
 }
 
 /** Those of `asked` that it includes; null stands for all, in `asked` too. */

@@ -11,7 +11,7 @@ import {
   type Occurrence,
   type Trigger,
 } from '../../domain/model/job.ts';
-import { isSeen, type Sight } from '../../domain/model/task-filter.ts';
+import { isSeen, sees, seesAll, type Sight } from '../../domain/model/task-filter.ts';
 import { comingOf } from '../../domain/schedule/coming.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
@@ -44,8 +44,6 @@ interface Asking {
   readonly read: <T>(work: () => Promise<T>) => Promise<T>;
   readonly command: (command: Command) => Promise<CommandOutcome>;
 }
-
-const NOBODY = { project: null, env: null, user: null };
 
 export class Jobs implements JobsHandle {
   readonly #asking: Asking;
@@ -115,8 +113,7 @@ export class Jobs implements JobsHandle {
 
   /** From when on its history may be seen: before, it was perhaps another's. Null: from its beginning. */
   #since({ ownedAt }: Job): number | null {
-    const { types, groups } = this.#sight;
-    return types === null && groups === null ? null : ownedAt;
+    return seesAll(this.#sight) ? null : ownedAt;
   }
 
   async #found(name: string): Promise<Job | null> {
@@ -126,7 +123,7 @@ export class Jobs implements JobsHandle {
   }
 
   #sees({ type, group }: Pick<Job, 'type' | 'group'>): boolean {
-    return isSeen({ type, user: { ...NOBODY, group } }, this.#sight);
+    return sees(this.#sight, type, group);
   }
 
   next(job: Pick<Job, 'spec'>, triggers: readonly Trigger[], after: number, count: number) {

@@ -21,7 +21,7 @@ import type {
   SettledJob,
 } from '../../domain/jobs/job-events.ts';
 import { renewedTriggers } from '../../domain/jobs/set.ts';
-import { BY_HAND, type Job, type Trigger } from '../../domain/model/job.ts';
+import { ALL_JOBS, BY_HAND, type Job, type Trigger } from '../../domain/model/job.ts';
 import { type Due, dueOf, type DuePage } from '../../domain/schedule/due.ts';
 import { timesOf } from '../../domain/schedule/times.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
@@ -223,7 +223,7 @@ export class JobReader {
   }
 
   async #replanned(state: State): Promise<Event> {
-    const { replanAfter } = state.jobs.calendars.get('') ?? {};
+    const { replanAfter } = state.jobs.calendars.get(ALL_JOBS) ?? {};
     const page = await this.#store.jobs.loadCalendared(replanAfter ?? '', TURN_REPLAN_COUNT_MAX);
     const names = [...new Set(page.map(({ job }) => job))];
     const jobs = new Map((await this.#loadAll(names)).map((job) => [job.name, job]));

@@ -1,7 +1,7 @@
 /** Whether a job would wait, by its triggers with `on`, for its own ends. Reads triggers, and nothing else. */
 import { SOURCE_JOBS_MAX, SOURCE_STEPS_MAX } from '../../domain/bounds.ts';
 import type { DefinedTrigger } from '../../domain/jobs/job-events.ts';
-import type { Sight } from '../../domain/model/task-filter.ts';
+import { seesAll, type Sight } from '../../domain/model/task-filter.ts';
 import type { JobReads } from './job-store.ts';
 
 /**
@@ -31,8 +31,7 @@ export async function ringOf(
     for (const { source, job } of await read(next)) note(source, job);
     if (!waiters.has(name)) continue;
     // It may lead by jobs that whoever asks is not to know of.
-    const isWhole = within.types === null && within.groups === null;
-    const way = isWhole ? `: ${wayOf(name, waiters)}` : ', nor by way of others';
+    const way = seesAll(within) ? `: ${wayOf(name, waiters)}` : ', nor by way of others';
     return `a job does not wait for itself${way}`;
   }
   return null;

@@ -1,8 +1,6 @@
 /** Which jobs a list asks for. */
 import type { Job } from './job.ts';
-import { isSeen, type Sight } from './task-filter.ts';
-
-const NOBODY = { project: null, env: null, user: null };
+import { sees, type Sight } from './task-filter.ts';
 
 interface Asked {
   readonly tag: string | null;
@@ -24,6 +22,6 @@ export function isAsked(
     (tag === null || tags.includes(tag)) &&
     (text === null || words.includes(text.toLowerCase())) &&
     (isEnabled === null || job.isEnabled === isEnabled) &&
-    (within === null || isSeen({ type, user: { ...NOBODY, group } }, within))
+    (within === null || sees(within, type, group))
   );
 }

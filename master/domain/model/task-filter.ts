@@ -9,6 +9,10 @@ export interface Sight {
 
 export const ALL: Sight = { types: null, groups: null };
 
+export function seesAll({ types, groups }: Sight): boolean {
+  return types === null && groups === null;
+}
+
 export function sees({ types, groups }: Sight, type: string, group: string): boolean {
   return (types?.includes(type) ?? true) && (groups?.includes(group) ?? true);
 }
@@ -75,11 +79,8 @@ export function filterFields({ within: _, ...asked }: TaskFilter): Record<string
   return Object.fromEntries(named);
 }
 
-export function isSeen(
-  { type, user: { group } }: Pick<Task, 'type' | 'user'>,
-  { types, groups }: Sight = { types: null, groups: null },
-): boolean {
-  return (types?.includes(type) ?? true) && (groups?.includes(group) ?? true);
+export function isSeen({ type, user }: Pick<Task, 'type' | 'user'>, sight: Sight = ALL): boolean {
+  return sees(sight, type, user.group);
 }
 
 export function matches(

@@ -27,7 +27,6 @@ export interface JobRules {
   readonly rulesOf: TemplateRules;
   /** Whether there is such a calendar. */
   readonly hasCalendar: (name: string) => boolean;
-  readonly now: number;
 }
 
 /** @throws {Problem} 400 with the path of each field that is wrong, in whatever way. */

@@ -20,7 +20,7 @@ import {
 import type { SeenJobInDetail } from '../../../application/jobs/jobs-handle.ts';
 import type { OccurrencePlace } from '../../../application/jobs/job-store.ts';
 import type { JobChange } from '../../../domain/jobs/job-events.ts';
-import type { Trigger } from '../../../domain/model/job.ts';
+import { BY_HAND, idleActivity, type Trigger } from '../../../domain/model/job.ts';
 import { answers } from '../../http/answers.ts';
 import { checkShape, validate, valueWithParams } from '../../body/fields.ts';
 import { instantOf, iso, timesOf } from '../../body/instants.ts';
@@ -34,6 +34,7 @@ import { newTaskId } from '../task-ids.ts';
 import { jsonReply } from '../tasks.ts';
 import { type JobRules, keptJob, readJob } from './job-body.ts';
 import { detailText, nextView, occurrenceView, summaryOf, versionText } from './job-views.ts';
+import { BY_HAND_NAME } from './templates.ts';
 import { warningsOf } from './warnings.ts';
 
 const PATH = `${API_BASE}/job/{name}`;
@@ -49,7 +50,6 @@ export function jobRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       return type === null ? null : rules.of(master.namespace, type);
     },
     hasCalendar: (name) => master.jobs().calendar(name) !== null,
-    now: Date.now(),
   });
   return [...readRoutes(), ...timeRoutes(), ...changeRoutes(rulesFor), ...steerRoutes()];
 }
@@ -121,13 +121,14 @@ function timeRoutes(): NamespaceRoute[] {
       handle: async (request, master) => {
         const { limit, cursor, ...asked } = checkShape(occurrenceQuery, request.query);
         const { trigger = null, state = null } = asked;
+        const isByHand = trigger === BY_HAND_NAME;
         const after = cursor === undefined ? null : placeIn(cursor);
         const times = { ...timesOf(asked), after, limit: limit + 1 };
-        const by = { job: nameOf(request), trigger: trigger === 'manual' ? '' : trigger, state };
+        const by = { job: nameOf(request), trigger: isByHand ? BY_HAND : trigger, state };
         const rows = await master.jobs().occurrences({ ...by, ...times });
         if (rows === null) throw noJob();
         // One that it does not have any more may have records.
-        if (rows.length === 0 && trigger !== null && trigger !== 'manual') {
+        if (rows.length === 0 && trigger !== null && !isByHand) {
           triggerOf((await found(master, by.job)).triggers, trigger);
         }
         const page = rows.slice(0, limit);
@@ -280,8 +281,7 @@ async function set(
     recent: '',
   };
   const job = { ...nothing, ...before?.job, ...definition, name, version, isEnabled };
-  const idle = { job: name, liveCount: 0, liveIds: [], pending: [], ends: [] };
-  const { activity = idle, runs = [] } = before ?? {};
+  const { activity = idleActivity(name), runs = [] } = before ?? {};
   const seen = { job: { ...job, changedAt: now, by: actor.name }, triggers, activity, runs };
   return { kind, ...jsonReply(await detail(master, seen)), logged: null };
 }

@@ -22,6 +22,7 @@ import type { TerminalState } from '../../../domain/model/task.ts';
 import { dateOf, dayOf, offsetOf, timeOf, wallOf } from '../../../domain/schedule/local-time.ts';
 import type { Overlap, TriggerSpec } from '../../../domain/schedule/trigger-spec.ts';
 import { iso } from '../../body/instants.ts';
+import { BY_HAND_NAME } from './templates.ts';
 import { effectiveOf, type JobDefaults } from './trigger-body.ts';
 
 /** What is kept of a job, in the words of its `PUT`. */
@@ -169,7 +170,7 @@ function runView({ occurrence, task }: SeenJobInDetail['runs'][number]): RunView
 
 export function occurrenceView(one: Occurrence): OccurrenceView {
   return {
-    trigger: one.trigger === BY_HAND ? 'manual' : one.trigger,
+    trigger: one.trigger === BY_HAND ? BY_HAND_NAME : one.trigger,
     nominal: iso(one.nominal),
     rerun: one.rerun,
     state: one.state,

@@ -7,13 +7,15 @@ import { BrokenJson, NEW_TASK_ID_PATTERN } from '@soda-scheduler/protocol';
 import type { Templated, Templates } from '../../../application/jobs/templates.ts';
 import type { Submission } from '../../../application/master-handle.ts';
 import { TEMPLATES_KEPT_LENGTH_MAX } from '../../../domain/bounds.ts';
+import { BY_HAND } from '../../../domain/model/job.ts';
 import type { NewTask } from '../../../domain/model/new-task.ts';
 import { runAtOnce } from '../../body/pieces.ts';
 import { RulesOfTypes } from '../../body/type-rules.ts';
 import { Problem } from '../../http/problem.ts';
 import { readSubmission, type RefusalOf } from '../submission.ts';
 
-const BY_HAND_NAME = 'manual';
+/** In place of a trigger: in ids, and where people ask for what was run so. */
+export const BY_HAND_NAME = 'manual';
 
 export type TemplateRules = Parameters<typeof readSubmission>[4];
 
@@ -118,7 +120,7 @@ function withParams(template: string, params: string): string {
 function taskIdOf(job: string, trigger: string, of: number | string, rerun: number): string {
   const what = typeof of === 'string' ? of : compact(of);
   const again = rerun === 0 ? '' : `.r${rerun}`;
-  const id = `${job}.${trigger === '' ? BY_HAND_NAME : trigger}.${what}${again}`;
+  const id = `${job}.${trigger === BY_HAND ? BY_HAND_NAME : trigger}.${what}${again}`;
   if (NEW_TASK_ID_PATTERN.test(id)) return id;
   return `job-${hash('sha256', id).slice(0, 40)}`;
 }

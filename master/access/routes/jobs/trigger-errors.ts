@@ -6,16 +6,13 @@ import { CronRefused, cronOf } from '../../../domain/schedule/cron.ts';
 import { isZone } from '../../../domain/usage/day.ts';
 import { instantOf } from '../../body/instants.ts';
 import type { FieldError } from '../../http/problem.ts';
+import { BY_HAND_NAME } from './templates.ts';
 
 type Fields = Partial<z.output<typeof jobRequest>>;
 type Asked = NonNullable<Fields['triggers']>[number];
 
-/** No task of a job run by hand may have the id of one that a trigger has fired. */
-const TAKEN_NAMES = ['manual'];
-
 interface Rules {
   readonly hasCalendar: (name: string) => boolean;
-  readonly now: number;
 }
 
 export function triggerErrors(job: string, triggers: readonly Asked[], rules: Rules): FieldError[] {
@@ -40,7 +37,8 @@ function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean)
   const { name = '', zone = 'UTC', cron, at, delay, on, only_on, except, shift } = trigger;
   const { every = (trigger.rotate?.minutes ?? Number.POSITIVE_INFINITY) * 60, jitter = 0 } =
     trigger;
-  if (TAKEN_NAMES.includes(name)) add('name', `${name} is what runs by hand are called`);
+  // No run by hand may have the id of one that a trigger has fired.
+  if (name === BY_HAND_NAME) add('name', `${name} is what runs by hand are called`);
   if (!isZone(zone)) {
     const hint = isHinted ? didYouMean(zone, zonesLike(zone)) : '';
     add('zone', `expected a zone of the IANA, as Asia/Shanghai${hint}`);
