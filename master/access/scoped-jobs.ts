@@ -14,7 +14,7 @@ export function scopedJobs(actor: Actor, scope: Scope, jobs: JobsHandle): JobsHa
   return {
     list: (...of) => jobs.list(...of),
     show: (...of) => jobs.show(...of),
-    has: (...of) => jobs.has(...of),
+    runs: (...of) => jobs.runs(...of),
     versions: (...of) => jobs.versions(...of),
     occurrences: (...of) => jobs.occurrences(...of),
     next: (...of) => jobs.next(...of),
@@ -46,7 +46,7 @@ function checkJob(actor: Actor, scope: Scope, { definition: { type, group } }: J
 async function checkSources(jobs: JobsHandle, { triggers }: JobSet): Promise<void> {
   const errors: FieldError[] = [];
   for (const [at, { source }] of triggers.entries()) {
-    if (source === null || (await jobs.has(source))) continue;
+    if (source === null || (await jobs.show(source)) !== null) continue;
     errors.push({ field: `triggers[${at}].on.job`, message: `there is no job ${source}` });
   }
   if (errors.length > 0) throw invalidFields(errors);

@@ -22,11 +22,15 @@ export interface SeenJob {
   readonly activity: JobActivity;
 }
 
-/** Its own. */
+/** With its template. */
 export interface SeenJobInDetail extends SeenJob {
   readonly job: Job;
-  /** The newest, with what is known of its task. */
-  readonly runs: readonly { readonly occurrence: Occurrence; readonly task: Task | null }[];
+}
+
+/** With what is known of its task. */
+export interface SeenRun {
+  readonly occurrence: Occurrence;
+  readonly task: Task | null;
 }
 
 /** A time to come, of one of its triggers. */
@@ -62,8 +66,8 @@ export interface JobsHandle {
   }>;
   /** Null: there is none that may be seen. */
   show(name: string): Promise<SeenJobInDetail | null>;
-  /** Whether there is such a job that may be seen. */
-  has(name: string): Promise<boolean>;
+  /** The newest. */
+  runs(job: Pick<Job, 'name' | 'ownedAt'>): Promise<readonly SeenRun[]>;
   versions(name: string): Promise<readonly JobVersion[] | null>;
   occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>): Promise<readonly Occurrence[] | null>;
   /** Times of these triggers after that instant, in order, `count` at most. */

@@ -26,6 +26,7 @@ import type {
   PreviewedBackfill,
   SeenJob,
   SeenJobInDetail,
+  SeenRun,
 } from './jobs-handle.ts';
 import { keyOf, surroundingsOf } from './planning.ts';
 
@@ -67,21 +68,27 @@ export class Jobs implements JobsHandle {
   }
 
   async show(name: string): Promise<SeenJobInDetail | null> {
-    const { store, read, known } = this.#asking;
-    const found = await read(() => store.jobs.showJob(name));
-    if (found === null || !this.#sees(found.job)) return null;
-    const query = { job: name, trigger: null, from: null, to: null, after: null };
-    const seen = { ...query, noticedFrom: this.#since(found.job) };
-    const runs = await read(async () => {
-      const ran = await store.jobs.listOccurrences({ ...seen, state: 'ran', limit: RUN_COUNT });
-      const tasks = [];
-      for (const occurrence of ran) tasks.push(await this.#runOf(occurrence));
-      return tasks;
-    });
-    return { ...found, activity: activityOf(known(), name), runs };
+    const found = await this.#found(name);
+    return found && { ...found, activity: activityOf(this.#asking.known(), name) };
   }
 
-  async #runOf(occurrence: Occurrence) {
+  runs(job: Pick<Job, 'name' | 'ownedAt'>): Promise<readonly SeenRun[]> {
+    const { store, read } = this.#asking;
+    const of = {
+      job: job.name,
+      trigger: null,
+      state: 'ran',
+      noticedFrom: this.#since(job),
+    } as const;
+    return read(async () => {
+      const query = { ...of, from: null, to: null, after: null, limit: RUN_COUNT };
+      const runs: SeenRun[] = [];
+      for (const one of await store.jobs.listOccurrences(query)) runs.push(await this.#runOf(one));
+      return runs;
+    });
+  }
+
+  async #runOf(occurrence: Occurrence): Promise<SeenRun> {
     const { taskId } = occurrence;
     const live = taskId === null ? undefined : this.#asking.known().tasks.get(taskId);
     const stored =
@@ -90,40 +97,33 @@ export class Jobs implements JobsHandle {
     return { occurrence, task: task !== null && isSeen(task, this.#sight) ? task : null };
   }
 
-  async has(name: string): Promise<boolean> {
-    return (await this.#found(name)) !== null;
-  }
-
   async versions(name: string) {
     const { store, read } = this.#asking;
-    const job = await this.#found(name);
-    if (job === null) return null;
-    const since = this.#since(job) ?? Number.NEGATIVE_INFINITY;
+    const found = await this.#found(name);
+    if (found === null) return null;
+    const since = this.#since(found.job) ?? Number.NEGATIVE_INFINITY;
     const versions = await read(() => store.jobs.listVersions(name));
     return versions.filter(({ at }) => at >= since);
   }
 
   async occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>) {
     const { store, read } = this.#asking;
-    const job = await this.#found(query.job);
-    if (job === null) return null;
-    const noticedFrom = this.#since(job);
+    const found = await this.#found(query.job);
+    if (found === null) return null;
+    const noticedFrom = this.#since(found.job);
     return read(() => store.jobs.listOccurrences({ ...query, noticedFrom }));
   }
 
   /** From when on its history may be seen: before, it was perhaps another's. Null: from its beginning. */
-  #since({ ownedAt }: Job): number | null {
+  #since({ ownedAt }: Pick<Job, 'ownedAt'>): number | null {
     return seesAll(this.#sight) ? null : ownedAt;
   }
 
-  async #found(name: string): Promise<Job | null> {
+  /** Null: there is none that may be seen. */
+  async #found(name: string) {
     const { store, read } = this.#asking;
     const found = await read(() => store.jobs.showJob(name));
-    return found !== null && this.#sees(found.job) ? found.job : null;
-  }
-
-  #sees({ type, group }: Pick<Job, 'type' | 'group'>): boolean {
-    return sees(this.#sight, type, group);
+    return found !== null && sees(this.#sight, found.job.type, found.job.group) ? found : null;
   }
 
   next(job: Pick<Job, 'spec'>, triggers: readonly Trigger[], after: number, count: number) {

@@ -8,7 +8,7 @@ export function standInJobs(
   return {
     list: async () => ({ jobs: [], after: null }),
     show: async () => null,
-    has: async () => false,
+    runs: async () => [],
     versions: async () => null,
     occurrences: async () => null,
     next: async () => [],

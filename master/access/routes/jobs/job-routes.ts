@@ -281,8 +281,8 @@ async function set(
     recent: '',
   };
   const job = { ...nothing, ...before?.job, ...definition, name, version, isEnabled };
-  const { activity = idleActivity(name), runs = [] } = before ?? {};
-  const seen = { job: { ...job, changedAt: now, by: actor.name }, triggers, activity, runs };
+  const { activity = idleActivity(name) } = before ?? {};
+  const seen = { job: { ...job, changedAt: now, by: actor.name }, triggers, activity };
   return { kind, ...jsonReply(await detail(master, seen)), logged: null };
 }
 
@@ -305,7 +305,8 @@ async function detail(master: ScopedMaster, seen: SeenJobInDetail) {
   const { job, triggers } = seen;
   const asked = job.isEnabled ? triggers : [];
   const next = await master.jobs().next(job, asked, Date.now(), NEXT_COUNT);
-  return detailText(seen, next, await warningsOf(triggers, master.jobs()));
+  const runs = await master.jobs().runs(job);
+  return detailText(seen, runs, next, await warningsOf(triggers, master.jobs()));
 }
 
 export async function found(master: ScopedMaster, name: string): Promise<SeenJobInDetail> {

@@ -9,7 +9,12 @@ import {
   type TriggerRequest,
   type TriggerView,
 } from '@soda-scheduler/protocol';
-import type { NextTime, SeenJob, SeenJobInDetail } from '../../../application/jobs/jobs-handle.ts';
+import type {
+  NextTime,
+  SeenJob,
+  SeenJobInDetail,
+  SeenRun,
+} from '../../../application/jobs/jobs-handle.ts';
 import {
   BY_HAND,
   type Job,
@@ -67,10 +72,11 @@ export function summaryOf({ job, triggers, activity }: SeenJob): JobSummary {
 /** As JSON text: the template is in it as it was written. */
 export function detailText(
   seen: SeenJobInDetail,
+  runs: readonly SeenRun[],
   next: readonly NextTime[],
   warnings: string[],
 ): string {
-  const { job, runs } = seen;
+  const { job } = seen;
   const kept = JSON.parse(job.spec) as KeptSpec;
   const fields = {
     ...summaryOf(seen),
@@ -156,7 +162,7 @@ function localOf(at: number, zone: string): string {
   return `${dateOf(dayOf(wall))}T${time}${sign}${two(offset / 60)}:${two(Math.abs(offset) % 60)}`;
 }
 
-function runView({ occurrence, task }: SeenJobInDetail['runs'][number]): RunView {
+function runView({ occurrence, task }: SeenRun): RunView {
   const { trigger, nominal, taskId } = occurrence;
   return {
     task_id: taskId ?? '',

@@ -5,7 +5,7 @@ import { type CalendarSpec, calendarWarnings } from '../../../domain/schedule/ca
 import { dayOf, wallOf } from '../../../domain/schedule/local-time.ts';
 import type { TriggerSpec } from '../../../domain/schedule/trigger-spec.ts';
 
-type Jobs = Pick<JobsHandle, 'calendar' | 'has'>;
+type Jobs = Pick<JobsHandle, 'calendar' | 'show'>;
 
 /** Of these triggers: each once. */
 export async function warningsOf(triggers: readonly Trigger[], jobs: Jobs): Promise<string[]> {
@@ -15,7 +15,7 @@ export async function warningsOf(triggers: readonly Trigger[], jobs: Jobs): Prom
     for (const text of calendarWarningsOf(trigger, spec, jobs)) warnings.add(text);
     const { timing } = spec;
     const { name, source, anchorAt } = trigger;
-    if (source !== null && !(await jobs.has(source))) {
+    if (source !== null && (await jobs.show(source)) === null) {
       warnings.add(`there is no job ${source}: trigger ${name} does not run until there is one`);
     }
     if (timing.kind === 'at' && timing.at <= anchorAt) {
