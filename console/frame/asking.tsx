@@ -18,6 +18,7 @@ import { Fields } from '../parts/form/form.tsx';
 import { Refused } from '../parts/page.tsx';
 import { t } from '../words/words.ts';
 import { useFrame } from './context.ts';
+import { staying } from './route.ts';
 
 export interface Question {
   readonly title: string;
@@ -39,9 +40,9 @@ export interface Question {
     values: Typed,
     body: Readonly<Record<string, unknown>>,
   ) => Request | readonly Request[];
-  /** With the last answer. */
-  readonly done?: (answer: unknown) => void;
-  /** What is said once it is done. Default: that it is. */
+  /** With the last answer, and what it answers; not to whoever has gone elsewhere meanwhile. */
+  readonly done?: (answer: unknown, asked: Request) => void;
+  /** What is said once it is done. Default: that it is. Empty: nothing. */
   readonly said?: string;
 }
 
@@ -92,7 +93,14 @@ export function Asking() {
   }, []);
   return (
     <>
-      {question !== null && <QuestionDialog question={question} close={() => setQuestion(null)} />}
+      {question !== null && (
+        <QuestionDialog
+          // Of its own state each: one may follow upon another.
+          key={question}
+          question={question}
+          close={() => setQuestion((open) => (open === question ? null : open))}
+        />
+      )}
       <Told />
     </>
   );
@@ -145,12 +153,15 @@ function QuestionDialog({ question, close }: DialogProps) {
     if (isBusy) return;
     setBusy(true);
     setRefusal(NO_REFUSAL);
+    const stays = staying();
     try {
+      const asked = requests();
       let answer: unknown;
-      for (const request of requests()) answer = await call<unknown>(request);
+      for (const request of asked) answer = await call<unknown>(request);
       close();
       tell(said ?? t('asking.done'));
-      done?.(answer);
+      const last = asked.at(-1);
+      if (last !== undefined && stays()) done?.(answer, last);
     } catch (error) {
       setRefusal(refusalOf(error, fields));
       setBusy(false);

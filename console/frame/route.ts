@@ -6,6 +6,12 @@ export function go(place: PlaceLike): void {
   window.location.hash = hrefOf(place);
 }
 
+/** Tells later whether one is still where one is now: whoever has gone on is not pulled along by a late answer. */
+export function staying(): () => boolean {
+  const { hash } = window.location;
+  return () => window.location.hash === hash;
+}
+
 export function usePlace(): Place {
   const [place, setPlace] = useState(() => placeOf(window.location.hash));
   useEffect(() => {

@@ -43,7 +43,7 @@ export function itKeepsJobs(of: () => Console, hostile: string): void {
     await page.getByRole('dialog').getByText('Its next times').waitFor();
     expect(await page.locator('dialog li').filter({ hasText: '19:00' }).count()).to.equal(5);
     await inDialog('Save').click();
-    await page.getByRole('heading', { name: 'nightly' }).waitFor();
+    await page.getByRole('heading', { name: 'nightly', exact: true }).waitFor();
     expect((await api('GET', '/job/nightly'))['template']).to.deep.equal({
       task: { type: 'nobody-job', params: {} },
       user: { group: 'ops' },
@@ -55,6 +55,35 @@ export function itKeepsJobs(of: () => Console, hostile: string): void {
     await browser.expectAccessible('jobs');
     await go('#/jobs?text=other');
     await says('No job fits these filters.');
+  });
+
+  it('leaves whoever goes on before a change is saved where they are', async () => {
+    const { page, go, api } = of();
+    const template = { task: { type: 'nobody-job', params: {} }, user: { group: 'ops' } };
+    await api('PUT', '/job/later', { template, triggers: [{ cron: '0 18 * * *' }] });
+    let answer = (): void => undefined;
+    const released = new Promise<void>((resolve) => (answer = resolve));
+    const held = new Promise<void>((resolve) => {
+      void page.route('**/job/later', async (route) => {
+        if (route.request().method() !== 'PUT') return route.continue();
+        const response = await route.fetch();
+        resolve();
+        await released;
+        await route.fulfill({ response });
+      });
+    });
+    await go('#/define-job/later');
+    await page.locator('[name="tags"]').fill('evening');
+    await page.getByRole('button', { name: 'See what differs' }).click();
+    await inDialog('Save').click();
+    await held;
+    await go('#/jobs?tag=evening');
+    answer();
+    await page.locator('.told').getByText('Done').waitFor();
+    await page.getByRole('row', { name: /later/ }).getByText('every day at 18:00').waitFor();
+    expect(page.url()).to.match(/#\/jobs\?tag=evening$/);
+    await page.unroute('**/job/later');
+    await api('DELETE', '/job/later');
   });
 
   it('shows the month of a job, skips one time of it, and takes that back', async () => {
