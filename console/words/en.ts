@@ -1,10 +1,10 @@
 /** English. `one|many` where a number decides. */
-import { enCalendars } from './en-calendars.ts';
-import { enCodes } from './en-codes.ts';
-import { enJobs } from './jobs/en.ts';
-import { enReports } from './en-reports.ts';
-import { enSet } from './en-set.ts';
-import { enTasks } from './en-tasks.ts';
+import { enCalendars } from './en/calendars.ts';
+import { enCodes } from './en/codes.ts';
+import { enJobs } from './en/jobs.ts';
+import { enReports } from './en/reports.ts';
+import { enSet } from './en/set.ts';
+import { enTasks } from './en/tasks.ts';
 
 export const en = {
   ...enCalendars,

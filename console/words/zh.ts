@@ -1,11 +1,11 @@
 /** Chinese. The compiler asks for all that there is in English. */
 import type { en } from './en.ts';
-import { zhCalendars } from './zh-calendars.ts';
-import { zhCodes } from './zh-codes.ts';
-import { zhJobs } from './jobs/zh.ts';
-import { zhReports } from './zh-reports.ts';
-import { zhSet } from './zh-set.ts';
-import { zhTasks } from './zh-tasks.ts';
+import { zhCalendars } from './zh/calendars.ts';
+import { zhCodes } from './zh/codes.ts';
+import { zhJobs } from './zh/jobs.ts';
+import { zhReports } from './zh/reports.ts';
+import { zhSet } from './zh/set.ts';
+import { zhTasks } from './zh/tasks.ts';
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...zhCalendars,

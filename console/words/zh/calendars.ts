@@ -1,5 +1,5 @@
 /** What calendars say, in Chinese. */
-import type { enCalendars } from './en-calendars.ts';
+import type { enCalendars } from '../en/calendars.ts';
 
 export const zhCalendars: Readonly<Record<keyof typeof enCalendars, string>> = {
   calendars: '日历',

@@ -1,5 +1,5 @@
 /** What stands for words of the API, in Chinese. */
-import type { enCodes } from './en-codes.ts';
+import type { enCodes } from '../en/codes.ts';
 
 export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'state.waiting': '等待',

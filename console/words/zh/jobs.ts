@@ -1,5 +1,7 @@
 /** What is said of jobs, in Chinese. */
-export const zhJobs = {
+import type { enJobs } from '../en/jobs.ts';
+
+export const zhJobs: Readonly<Record<keyof typeof enJobs, string>> = {
   jobs: '定时作业',
   job: '作业',
   'jobs.new': '新建作业',
@@ -140,4 +142,4 @@ export const zhJobs = {
   'kind-of-trigger.at': '一次',
   'kind-of-trigger.rotate': '每隔若干天',
   'kind-of-trigger.on': '另一作业结束',
-} as const;
+};

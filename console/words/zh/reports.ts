@@ -1,5 +1,5 @@
 /** What charts and reports say, in Chinese. */
-import type { enReports } from './en-reports.ts';
+import type { enReports } from '../en/reports.ts';
 
 export const zhReports: Readonly<Record<keyof typeof enReports, string>> = {
   'chart.table': '表格',

@@ -1,5 +1,5 @@
 /** What is set, in Chinese. */
-import type { enSet } from './en-set.ts';
+import type { enSet } from '../en/set.ts';
 
 export const zhSet: Readonly<Record<keyof typeof enSet, string>> = {
   'asking.wrong': '未做任何更改：请看上面的错误。',

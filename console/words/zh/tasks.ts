@@ -1,5 +1,5 @@
 /** What is said of tasks, one or many, in Chinese. */
-import type { enTasks } from './en-tasks.ts';
+import type { enTasks } from '../en/tasks.ts';
 
 export const zhTasks: Readonly<Record<keyof typeof enTasks, string>> = {
   attempts: '尝试',
