@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import { System } from '../../helpers/system/system.ts';
+import type { Console } from './console.ts';
 import { describeTasks } from './tasks.ts';
 import { itKeepsCalendars } from './calendars.ts';
 import { describeReports, filesOf } from './reports.ts';
@@ -53,6 +54,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     api('POST', '/task/submit', { task, user: { group } });
   const makeToken = async (name: string, role: string, scope?: object) =>
     String((await api('POST', '/tokens', { name, role, ...(scope && { scope }) }))['token']);
+  const console = (): Console => ({ system, browser, page, go, says, api });
   async function logIn(token: string): Promise<void> {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -200,10 +202,10 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect(text).to.include('"frame": 12345678901234567890');
   });
 
-  itSets(() => ({ page, go, says, api, browser, receiver: system.receiver }), HOSTILE);
-  itKeepsCalendars(() => ({ page, go, api, browser }), HOSTILE);
+  itSets(console, HOSTILE);
+  itKeepsCalendars(console, HOSTILE);
 
-  describeTasks(() => ({ system, page, go, says, api }));
+  describeTasks(console);
 
   it('has pages that a reader of screens can read, and that no text of others gets into', async () => {
     const hashes = ['overview', 'failed', 'executor/gpu-1', 'type/film', 'copy-task/film-1'];
@@ -230,7 +232,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     }
   });
 
-  itKeepsJobs(() => ({ browser, page, go, says, api }), HOSTILE);
+  itKeepsJobs(console, HOSTILE);
 
   it('keeps filters in the URL, and pages by cursors', async () => {
     const tasks = Array.from({ length: 55 }, (_, n) => ({
@@ -316,7 +318,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect(await page.getByText('does not answer since').count()).to.equal(0);
   });
 
-  describeReports(() => ({ browser, page, go, says, api }));
+  describeReports(console);
 
   it('shows to each role what it may do, and of a group what is its own', async () => {
     await page.getByRole('button', { name: 'Log out' }).click();

@@ -1,14 +1,6 @@
 /** Calendars as people keep them in the console, for `browser.test.ts`. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
-import type { RealBrowser } from '../../helpers/system/browser.ts';
-
-interface Console {
-  readonly page: Page;
-  readonly go: (hash: string) => Promise<unknown>;
-  readonly api: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
-  readonly browser: Pick<RealBrowser, 'expectAccessible'>;
-}
+import type { Console } from './console.ts';
 
 const ICS = `BEGIN:VCALENDAR
 VERSION:2.0

@@ -1,20 +1,6 @@
 /** The pages of jobs, for `browser.test.ts`: with its browser, its master and the executor that is there. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
-import type { RealBrowser } from '../../helpers/system/browser.ts';
-
-interface Console {
-  readonly page: Page;
-  readonly go: (hash: string) => Promise<unknown>;
-  readonly says: (text: string | RegExp) => Promise<void>;
-  readonly api: (
-    method: string,
-    path: string,
-    body?: unknown,
-    token?: string,
-  ) => Promise<Record<string, unknown>>;
-  readonly browser: Pick<RealBrowser, 'expectAccessible'>;
-}
+import type { Console } from './console.ts';
 
 /** @param hostile what would do harm if it were not only shown. */
 export function itKeepsJobs(of: () => Console, hostile: string): void {

@@ -2,16 +2,7 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import type { RealBrowser } from '../../helpers/system/browser.ts';
-
-/** What it finds there. */
-interface Console {
-  readonly browser: RealBrowser;
-  readonly page: Page;
-  readonly go: (hash: string) => Promise<unknown>;
-  readonly says: (text: string | RegExp) => Promise<void>;
-  readonly api: (method: string, path: string) => Promise<Record<string, unknown>>;
-}
+import type { Console } from './console.ts';
 
 interface LoadedFile {
   readonly name: string;

@@ -1,23 +1,6 @@
 /** What can be set from the console, for `browser.test.ts`: with its browser, its master and what there is already. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
-import type { RealBrowser } from '../../helpers/system/browser.ts';
-import type { Receiver } from '../../helpers/system/receiver.ts';
-
-interface Console {
-  readonly page: Page;
-  readonly go: (hash: string) => Promise<unknown>;
-  readonly says: (text: string | RegExp) => Promise<void>;
-  readonly api: (
-    method: string,
-    path: string,
-    body?: unknown,
-    token?: string,
-  ) => Promise<Record<string, unknown>>;
-  readonly browser: Pick<RealBrowser, 'expectAccessible'>;
-  /** Takes alerts. */
-  readonly receiver: Receiver;
-}
+import type { Console } from './console.ts';
 
 /** @param hostile what would do harm if it were not only shown. */
 export function itSets(of: () => Console, hostile: string): void {
@@ -104,8 +87,8 @@ export function itSets(of: () => Console, hostile: string): void {
   });
 
   it('sets a receiver, shows nothing of its secrets, and what it has answered', async () => {
-    const { page, go, receiver } = of();
-    const url = receiver.url('secret-path');
+    const { page, go, system } = of();
+    const url = system.receiver.url('secret-path');
     await go('#/alert-receivers');
     await page.getByRole('button', { name: 'New receiver' }).click();
     await field('name').fill('ops');

@@ -1,17 +1,7 @@
 /** Part of `browser.test.ts`, in its browser and on its master: lists under a name, one task, and executors together. */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
-import type { System } from '../../helpers/system/system.ts';
-
-/** What it finds there. */
-interface Console {
-  readonly system: System;
-  readonly page: Page;
-  readonly go: (hash: string) => Promise<unknown>;
-  readonly says: (text: string | RegExp) => Promise<void>;
-  readonly api: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
-}
+import type { Console } from './console.ts';
 
 /** @param console once the tests run. */
 export function describeTasks(console: () => Console): void {
