@@ -2,6 +2,7 @@
 import type { CalendarRequest, CalendarView } from '@soda-scheduler/protocol';
 import type { Request } from '../../api/call.ts';
 import type { Question } from '../../frame/asking.tsx';
+import { daysCount } from '../../parts/days.ts';
 import { type Field, WrongField, YES } from '../../parts/form/fields.ts';
 import { dayText, weekdayText } from '../../parts/time.tsx';
 import { t } from '../../words/words.ts';
@@ -10,6 +11,8 @@ import { type DayKind, type SheetDay, withDays } from './year.ts';
 const pathOf = (name: string): string => `/calendar/${encodeURIComponent(name)}`;
 /** As the API has it where nothing is said. */
 const WEEKEND = ['6', '0'];
+/** That are changed at once. */
+const DAYS_MAX = 367;
 
 /** To put all of a calendar. @param version that it must have; 0: there must be none. */
 function putting(name: string, version: number, namespace: string, body: CalendarRequest): Request {
@@ -116,7 +119,7 @@ export function dayForm(
 
 /** @throws {WrongField} it is no day from that one on, within a year. */
 function checkDate(to: string, from: string): void {
-  const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
-  if (/^\d{4}-\d\d-\d\d$/.test(to) && days >= 0 && days <= 366) return;
+  const days = daysCount(from, to);
+  if (/^\d{4}-\d\d-\d\d$/.test(to) && days >= 1 && days <= DAYS_MAX) return;
   throw new WrongField('to', t('calendars.day.to.wrong', { from }));
 }

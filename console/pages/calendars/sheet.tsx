@@ -1,8 +1,9 @@
 /** Twelve months side by side. Arrows go from day to day: the sheet is one stop of the Tab key. */
 import { useRef } from 'preact/hooks';
+import { dayAfter, WEEKDAYS } from '../../parts/days.ts';
 import { dayText, monthText, weekdayText } from '../../parts/time.tsx';
 import { t } from '../../words/words.ts';
-import { dayAfter, type Days, monthsOf, type SheetDay, type SheetMonth } from './year.ts';
+import { type Days, monthsOf, type SheetDay, type SheetMonth } from './year.ts';
 
 interface Props {
   readonly of: Days;
@@ -11,8 +12,6 @@ interface Props {
   readonly choose: ((day: SheetDay) => void) | null;
 }
 
-/** Monday first. */
-const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0];
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
   ArrowRight: 1,

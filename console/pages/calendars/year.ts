@@ -1,5 +1,6 @@
 /** A year of a calendar, day by day. Pure. */
 import type { CalendarView } from '@soda-scheduler/protocol';
+import { dayAfter, monthAfter, weeksOf } from '../../parts/days.ts';
 
 export type Day = CalendarView['days'][number];
 export type Days = Pick<CalendarView, 'days' | 'weekend'>;
@@ -25,24 +26,19 @@ export interface SheetMonth {
   readonly days: readonly SheetDay[];
 }
 
-const DAY_MS = 86_400_000;
-const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
 export function monthsOf({ days, weekend }: Days, year: number): readonly SheetMonth[] {
   const said = new Map(days.map((day) => [day.date, day]));
-  return Array.from({ length: 12 }, (_, month) => {
-    const first = Date.UTC(year, month);
-    const count = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
-    const inIt = Array.from({ length: count }, (_day, at): SheetDay => {
-      const day = new Date(first + at * DAY_MS);
-      const date = dateOf(day.getTime());
-      const { kind, label } = said.get(date) ?? {};
-      return { date, kind: kindOf(kind, weekend.includes(day.getUTCDay())), label };
-    });
+  return Array.from({ length: 12 }, (_, later) => {
+    const month = monthAfter(`${year}-01`, later);
+    const dates = weeksOf(month).flat();
+    const inIt = dates.filter((date) => date !== null);
     return {
-      month: dateOf(first).slice(0, 7),
-      blankCount: (new Date(first).getUTCDay() + 6) % 7,
-      days: inIt,
+      month,
+      blankCount: dates.indexOf(inIt[0] ?? null),
+      days: inIt.map((date): SheetDay => {
+        const { kind, label } = said.get(date) ?? {};
+        return { date, kind: kindOf(kind, weekend.includes(new Date(date).getUTCDay())), label };
+      }),
     };
   });
 }
@@ -72,11 +68,6 @@ export function spansOf(days: readonly Day[], year: number): readonly Span[] {
     else spans.push({ from: date, to: date, kind, label });
   }
   return spans;
-}
-
-/** That many days later. */
-export function dayAfter(date: string, count = 1): string {
-  return dateOf(Date.parse(date) + count * DAY_MS);
 }
 
 /** With something else said of the days from one to another. @param said null: as the weekend has it. */

@@ -1,4 +1,5 @@
 /** Which days a report is about, as the URL says it. */
+import { dayAfter, isMonth, monthAfter } from '../../parts/days.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -7,7 +8,6 @@ const QUARTER_MS = 15 * MINUTE_MS;
 const DAYS_BACK: Readonly<Record<string, number>> = { '7d': 6, '30d': 29 };
 /** As long as they are kept. */
 const MONTH_COUNT = 13;
-const MONTH = /^(\d{4})-(\d{2})$/;
 
 export const SPANS = ['today', '7d', '30d'] as const;
 export const PRESET_SPAN = '7d';
@@ -20,10 +20,8 @@ export interface Days {
 
 export function daysOf(span: string, now: number): Days {
   if (span === 'today') return {};
-  const [, year, month] = MONTH.exec(span) ?? [];
-  if (year !== undefined && month !== undefined) {
-    const last = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-    return { from: `${span}-01`, to: `${span}-${last}` };
+  if (isMonth(span)) {
+    return { from: `${span}-01`, to: dayAfter(`${monthAfter(span, 1)}-01`, -1) };
   }
   const back = DAYS_BACK[span] ?? DAYS_BACK[PRESET_SPAN] ?? 0;
   // Not the very instant: the same is asked for again and again.
@@ -34,8 +32,6 @@ export function daysOf(span: string, now: number): Days {
 /** The newest first. */
 export function months(now: number): string[] {
   const date = new Date(now);
-  return Array.from({ length: MONTH_COUNT }, (_, back) => {
-    const first = new Date(Date.UTC(date.getFullYear(), date.getMonth() - back, 1));
-    return first.toISOString().slice(0, 7);
-  });
+  const current = new Date(Date.UTC(date.getFullYear(), date.getMonth())).toISOString();
+  return Array.from({ length: MONTH_COUNT }, (_, back) => monthAfter(current.slice(0, 7), -back));
 }

@@ -3,13 +3,8 @@ import { expect } from 'chai';
 import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
 import { jobFields, withTyped } from '../../../console/pages/jobs/define/job-fields.ts';
 import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/month/turns.ts';
-import {
-  dayIn,
-  monthAfter,
-  startOf,
-  timeIn,
-  weeksOf,
-} from '../../../console/pages/jobs/month/zones.ts';
+import { dayIn, startOf, timeIn } from '../../../console/pages/jobs/month/zones.ts';
+import { monthAfter, weeksOf } from '../../../console/parts/days.ts';
 import { speak } from '../../../console/words/words.ts';
 
 describe('the console pages of jobs', () => {

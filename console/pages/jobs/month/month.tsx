@@ -11,6 +11,7 @@ import { call } from '../../../api/call.ts';
 import { masterNow } from '../../../api/clock.ts';
 import { useFrame } from '../../../frame/context.ts';
 import { useAnswer, useResource } from '../../../frame/resource.ts';
+import { dayAfter, isMonth, monthAfter, WEEKDAYS, weeksOf } from '../../../parts/days.ts';
 import { Loaded, Section } from '../../../parts/page.tsx';
 import { monthText } from '../../../parts/time.tsx';
 import { language, t, wordOf } from '../../../words/words.ts';
@@ -19,7 +20,7 @@ import { DayTurns } from './day.tsx';
 import { pathOf } from '../steer.tsx';
 import { zoneOfJob } from '../trigger-words.ts';
 import { byDay, comingTurn, countsOf, pastTurn, shownAt, type Turn } from './turns.ts';
-import { dayAfter, dayIn, isMonth, monthAfter, startOf, timeIn, weeksOf } from './zones.ts';
+import { dayIn, startOf, timeIn } from './zones.ts';
 
 /** Of what has been: pages of so many, so many pages. A job of each minute has more than anybody looks at. */
 const PAGE_ROWS = 200;
@@ -28,7 +29,6 @@ const NEXT_MAX = 500;
 const COMING_MS = 20_000;
 /** Above it a day tells numbers in place of times. */
 const TIMES_SHOWN = 3;
-const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0];
 
 interface Past {
   readonly rows: readonly OccurrenceView[];

@@ -1,8 +1,4 @@
-/** Days and times by the clocks of a zone, for calendars that people read. A day is `2026-11-22`, a month `2026-11`. Pure. */
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
-const DAYS_OF_WEEK = 7;
+/** Days and times by the clocks of a zone, for calendars that people read. A day is `2026-11-22`. Pure. */
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -52,31 +48,4 @@ export function startOf(zone: string, day: string): number {
   const found = wall - offsetAt(guess);
   // Clocks that are set forward at midnight have no such instant: the first after it.
   return dayIn(zone, found) === day ? found : guess;
-}
-
-export function dayAfter(day: string): string {
-  return new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
-}
-
-/** @param by so many months later; below 0 earlier. */
-export function monthAfter(month: string, by: number): string {
-  const date = new Date(`${month}-01`);
-  date.setUTCMonth(date.getUTCMonth() + by);
-  return date.toISOString().slice(0, 7);
-}
-
-export const isMonth = (text: string | undefined): text is string =>
-  /^\d{4}-(0[1-9]|1[0-2])$/.test(text ?? '');
-
-/** Its days in weeks that begin on Monday; null where a day is of another month. */
-export function weeksOf(month: string): readonly (readonly (string | null)[])[] {
-  const [year = 0, number = 1] = month.split('-').map(Number);
-  const count = new Date(Date.UTC(year, number, 0)).getUTCDate();
-  const before = (new Date(`${month}-01`).getUTCDay() + 6) % DAYS_OF_WEEK;
-  return Array.from({ length: Math.ceil((before + count) / DAYS_OF_WEEK) }, (_, week) =>
-    Array.from({ length: DAYS_OF_WEEK }, (__, weekday) => {
-      const day = week * DAYS_OF_WEEK + weekday - before + 1;
-      return day < 1 || day > count ? null : `${month}-${String(day).padStart(2, '0')}`;
-    }),
-  );
 }
