@@ -125,7 +125,9 @@ describe('jobs over HTTP', () => {
         headers,
         ...(body !== undefined && { body }),
       });
-    const made = await request('PUT', '', `{"template":${exact},"triggers":[{"every":86400}]}`);
+    const blackouts = [{ from: '2030-12-01T00:00:00.000Z', to: '2030-12-02T00:00:00.000Z' }];
+    const others = `"triggers":[{"every":86400}],"blackouts":${JSON.stringify(blackouts)}`;
+    const made = await request('PUT', '', `{"template":${exact},${others}}`);
     expect(made.status).to.equal(201);
     const text = await (await request('GET', '')).text();
     expect(jsonAt(text, ['template'])).to.equal(exact);
@@ -133,6 +135,12 @@ describe('jobs over HTTP', () => {
     expect(await (await request('PUT', '', again)).json()).to.include({ version: 1 });
     const versions = await (await request('GET', '/versions')).text();
     expect(jsonAt(versions, ['versions', 0, 'request', 'template'])).to.equal(exact);
+    expect(jsonAt(versions, ['versions', 0, 'request', 'blackouts'])).to.equal(
+      JSON.stringify(blackouts),
+    );
+    expect((await request('PUT', '', `{"template":${exact},"triggers":[]}`)).status).to.equal(200);
+    const back = await request('POST', '/rollback', '{"version":1}');
+    expect(await back.json()).to.deep.include({ version: 3, request: JSON.parse(again) as object });
   });
 
   it('run by hand once for each key, with other params', async () => {

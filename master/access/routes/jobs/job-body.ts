@@ -9,9 +9,10 @@ import {
 import { jobRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import type { JobChange } from '../../../domain/jobs/job-events.ts';
+import type { Blackout } from '../../../domain/schedule/trigger-spec.ts';
 import { canonicalJson } from '../../body/canonical-json.ts';
 import { soundFields, valueWithParams } from '../../body/fields.ts';
-import { instantOf } from '../../body/instants.ts';
+import { instantOf, iso } from '../../body/instants.ts';
 import { type FieldError, invalidFields, Problem } from '../../http/problem.ts';
 import type { RefusalOf } from '../submission.ts';
 import { readTemplate, type TemplateRules } from './templates.ts';
@@ -60,7 +61,7 @@ function triggerCountIn(text: string): number {
 
 /** The same of a version that was kept. */
 export function keptJob(name: string, spec: string, template: string, rules: JobRules): Asked {
-  const value = { ...(JSON.parse(spec) as object), template: JSON.parse(template) as unknown };
+  const value = { ...askedOf(spec), template: JSON.parse(template) as unknown };
   return jobOf(name, value, template, rules);
 }
 
@@ -107,6 +108,16 @@ type AskedBlackout = NonNullable<Fields['blackouts']>[number];
 /** As it is kept: epoch milliseconds. */
 export function blackoutOf({ from, to, reason }: AskedBlackout) {
   return { from: instantOf(from) ?? 0, to: instantOf(to) ?? 0, reason: reason ?? null };
+}
+
+/** What is kept of a job beside its template, as it is asked for. */
+export function askedOf(spec: string): object {
+  const { blackouts, ...rest } = JSON.parse(spec) as { readonly blackouts?: readonly Blackout[] };
+  if (blackouts === undefined) return rest;
+  const asked = blackouts.map(({ from, to, reason }) => {
+    return { from: iso(from), to: iso(to), ...(reason !== null && { reason }) };
+  });
+  return { ...rest, blackouts: asked };
 }
 
 function templateOf(text: string, { refusalOf, rulesOf }: JobRules) {

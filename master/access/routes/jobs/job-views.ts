@@ -27,6 +27,7 @@ import type { TerminalState } from '../../../domain/model/task.ts';
 import { dateOf, dayOf, offsetOf, timeOf, wallOf } from '../../../domain/schedule/local-time.ts';
 import type { Overlap, TriggerSpec } from '../../../domain/schedule/trigger-spec.ts';
 import { iso } from '../../body/instants.ts';
+import { askedOf } from './job-body.ts';
 import { BY_HAND_NAME } from './templates.ts';
 import { effectiveOf, type JobDefaults } from './trigger-body.ts';
 
@@ -103,7 +104,7 @@ export function versionText({ version, at, by, ...kept }: JobVersion): string {
 
 /** As whoever would `PUT` it again has to say it. @param more what is not kept with these. */
 function requestText({ spec, template }: Pick<Job, 'spec' | 'template'>, more = {}): string {
-  const others = JSON.stringify({ ...(JSON.parse(spec) as object), ...more }).slice(1, -1);
+  const others = JSON.stringify({ ...askedOf(spec), ...more }).slice(1, -1);
   return `{"template":${template}${others === '' ? '' : ','}${others}}`;
 }
 
