@@ -9,7 +9,6 @@
  * or a frame, which has no `Origin`, the browser says in `Sec-Fetch-Site` for whom it is.
  */
 import type { IncomingMessage } from 'node:http';
-import { TOKEN_PATTERN } from '@soda-scheduler/protocol';
 import type { Log, Role, Scope, TokenRecord } from '../application/ports.ts';
 import type { Tokens } from '../application/process/tokens.ts';
 import { digestOf } from './digest.ts';
@@ -54,7 +53,7 @@ export interface LoggedIn {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-type Known = Pick<Tokens, 'isLoaded' | 'use' | 'expired' | 'endOf'>;
+type Known = Pick<Tokens, 'isLoaded' | 'count' | 'use' | 'expired' | 'endOf'>;
 type Identity = Omit<Actor, 'address'>;
 
 const unlimited = { scope: null, expiresAt: null, digest: null } as const;
@@ -78,11 +77,18 @@ export function createAuthorizer(
     }
     if (holders.size === 0) {
       refuseWebPage(req);
-      if (token === undefined || !TOKEN_PATTERN.test(token)) {
-        return { name: null, role: 'admin', ...unlimited };
-      }
+      if (!isToBeKnown(req.headers)) return { name: null, role: 'admin', ...unlimited };
     }
     return identityBy(token, whyUnknown(req.headers.authorization), addressOf(req));
+  }
+
+  /**
+   * Where nobody needs a token, one that is sent may limit whoever sends it, also if it has suffered on its way. Others,
+   * such as are left of masters that had tokens, mean nothing as long as there is none at all.
+   */
+  function isToBeKnown({ authorization = '' }: IncomingMessage['headers']): boolean {
+    if (NOTHING_SENT.test(authorization)) return false;
+    return /soda_/i.test(authorization) || !tokens.isLoaded || tokens.count > 0;
   }
 
   function identityBy(token: string | undefined, why: string, address: string): Identity {
@@ -105,7 +111,8 @@ export function createAuthorizer(
 
   function unknownToken(why: string, address: string): Problem {
     rareLog.warn('a request without a valid token', { why, address });
-    return new Problem('noToken', `${why} A valid bearer token is required.`);
+    const need = holders.size > 0 ? 'A valid bearer token is required.' : 'Here it may be left out.';
+    return new Problem('noToken', `${why} ${need}`);
   }
 
   /** Whoever has it once knew it: it may be named. */
@@ -162,9 +169,11 @@ function addressOf({ socket }: IncomingMessage): string {
   return socket.remoteAddress ?? '';
 }
 
-/** An empty one is what is sent of a variable that is not set. */
+/** Also what is sent of a variable that is not set. */
+const NOTHING_SENT = /^(Bearer *)?$/i;
+
 function whyUnknown(authorization = ''): string {
-  if (/^(Bearer *)?$/i.test(authorization)) return 'No token was sent.';
+  if (NOTHING_SENT.test(authorization)) return 'No token was sent.';
   if (!/^Bearer /i.test(authorization)) return 'Another scheme than Bearer was sent.';
   return 'This master does not know the token.';
 }

@@ -122,7 +122,14 @@ export function checkShape<S extends z.ZodType>(schema: S, value: unknown): z.ou
 
 function errorsOf(issues: readonly z.core.$ZodIssue[]): readonly FieldError[] {
   const first = issues.slice(0, FIELD_ERRORS_MAX);
-  return first.flatMap(fieldErrorsOf).slice(0, FIELD_ERRORS_MAX);
+  // Of several bounds the last is the narrowest: it is what is meant.
+  const meant = first.filter((issue, at) => !isSameBound(issue, first[at + 1]));
+  return meant.flatMap(fieldErrorsOf).slice(0, FIELD_ERRORS_MAX);
+}
+
+function isSameBound(one: z.core.$ZodIssue, other: z.core.$ZodIssue | undefined): boolean {
+  const isBound = one.code === 'too_big' || one.code === 'too_small';
+  return isBound && one.code === other?.code && fieldName(one.path) === fieldName(other.path);
 }
 
 function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {

@@ -58,6 +58,11 @@ export class Tokens implements Part {
     return this.#isLoaded;
   }
 
+  /** Of those that are known, also expired ones. */
+  get count(): number {
+    return this.#byName.size;
+  }
+
   /** Reads all of them. What is in use already stays so. */
   async load(): Promise<void> {
     const before = this.#byName;

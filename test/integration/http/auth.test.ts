@@ -332,16 +332,22 @@ describe('HTTP authorisation', () => {
       }
     });
 
-    it('counts a named token that is sent', async () => {
+    it('counts a token that is sent, but for those that no master has made while there is none', async () => {
       const name = 'reader';
+      const answerTo = async (authorization: string) =>
+        (await face.post(`${BASE}/task/submit`, {}, { authorization })).status;
+      const garbled = [`Bearer "${tokenOf(name)}"`, tokenOf(name), 'Bearer soda_', 'Basic soda_x'];
+      const leftOver = 'Bearer left-over-of-2.0.0';
+      for (const one of garbled) expect(await answerTo(one), one).to.equal(401);
+      for (const one of ['', 'Bearer ', leftOver]) expect(await answerTo(one), one).to.equal(400);
       const made = { createdAt: 0, createdBy: null, expiresAt: null, lastUsedAt: null };
       const record = { name, digest: digestOf(tokenOf(name)), role: 'read' as const, scope: null };
       await face.tokens.add({ ...record, ...made });
-      const submitAs = async (token: string) =>
-        (await face.post(`${BASE}/task/submit`, {}, { authorization: `Bearer ${token}` })).status;
-      expect(await submitAs(tokenOf(name))).to.equal(403);
-      expect(await submitAs(tokenOf('revoked'))).to.equal(401);
-      expect(await submitAs('left-over-of-2.0.0'), 'which 2.0.0 ignores').to.equal(400);
+      expect(await answerTo(`Bearer ${tokenOf(name)}`)).to.equal(403);
+      for (const one of [`Bearer ${tokenOf('revoked')}`, leftOver, 'Basic cDpx']) {
+        expect(await answerTo(one), one).to.equal(401);
+      }
+      expect(await answerTo('Bearer ')).to.equal(400);
     });
 
     it('opens the probes and the document to anyone', async () => {

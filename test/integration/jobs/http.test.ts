@@ -75,8 +75,9 @@ describe('jobs over HTTP', () => {
     expect(await errors([{ every: 2, jitter: 20 }])).to.deep.equal([
       'triggers[0].jitter: expected at most the interval, which is 2 s',
     ]);
-    const huge = await put('bad', { triggers: [{ ...RARE, max_runs: 1e300 }] });
-    expect(huge.body['detail']).to.equal('The request is not valid: triggers[0].max_runs.');
+    expect(await errors([{ ...RARE, max_runs: 1e300 }])).to.deep.equal([
+      'triggers[0].max_runs: expected a number of at most 1000000000, given 1e+300',
+    ]);
     const old = { from: '1960-01-01T00:00:00Z', to: '1961-01-01T00:00:00Z' };
     expect(await errors([], { blackouts: [old] })).to.deep.equal([
       'blackouts[0].to: expected later than 1970-01-01',
