@@ -18,6 +18,7 @@ export type * from './api/health.ts';
 export type * from './api/load.ts';
 export type * from './api/reports.ts';
 export type * from './api/tasks.ts';
+export * from './json/differences.ts';
 export * from './json/scan.ts';
 export * from './json/slice.ts';
 export type * from './jobs/jobs.ts';

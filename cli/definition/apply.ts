@@ -1,8 +1,9 @@
 /** `apply` and `export`: what files define takes the place of what was before, once all of it was checked; and what that changes. */
 import { type AtVersion, SodaError } from '@soda-scheduler/client';
+import { type Difference, differences, jsonObject } from '@soda-scheduler/protocol';
 import { ExitCode, exitCodeOf, Failure } from '../exit-code.ts';
 import type { Output } from '../output.ts';
-import { type Change, changeInWords, changesBetween, throwIfAny } from './definition.ts';
+import { changeInWords, throwIfAny } from './definition.ts';
 
 /** What is defined so: types, jobs. */
 export interface Kind<Definition, View extends { readonly version: number }> {
@@ -16,7 +17,8 @@ export interface Kind<Definition, View extends { readonly version: number }> {
   ): Promise<View>;
   /** False: the master knows of it, but nobody has defined it. */
   isDefined(view: View): boolean;
-  definitionOf(view: View): object;
+  /** As JSON. */
+  definitionOf(view: View): string;
   /** What else there is to say: in JSON, and in lines for people. */
   besides(view: View): {
     readonly fields: object;
@@ -30,7 +32,7 @@ interface Plan<Definition, View> {
   readonly version: number;
   readonly isNew: boolean;
   /** Null: none. */
-  readonly changes: readonly Change[] | null;
+  readonly changes: readonly Difference[] | null;
   readonly view: View;
 }
 
@@ -82,8 +84,8 @@ async function planOf<Definition, View extends { readonly version: number }>(
 ): Promise<Plan<Definition, View>> {
   const before = await known(() => kind.get(name));
   const view = await kind.put(name, definition, { dryRun: true });
-  const was = before === null ? {} : kind.definitionOf(before);
-  const changes = changesBetween(was, kind.definitionOf(view));
+  const was = before === null ? '{}' : kind.definitionOf(before);
+  const changes = differences(was, kind.definitionOf(view));
   const isNew = before === null || !kind.isDefined(before);
   const isChanged = isNew || changes.length > 0;
   const version = before?.version ?? 0;
@@ -115,21 +117,19 @@ function sayPlan<Definition, View extends { readonly version: number }>(
   const action = changes === null ? 'unchanged' : isNew ? 'created' : 'changed';
   const did = isDry && changes !== null ? `would be ${action}` : action;
   const { fields, lines } = kind.besides(view);
-  output.say(
-    { [kind.key]: name, action, dry_run: isDry, changes: changes ?? [], ...fields },
-    `${name}: ${did}`,
-  );
+  const told = changes?.map(({ path, before, after }) => {
+    return jsonObject({ path }, { from: before, to: after });
+  });
+  const row = { [kind.key]: name, action, dry_run: isDry, ...fields };
+  output.row(jsonObject(row, { changes: `[${(told ?? []).join(',')}]` }), [`${name}: ${did}`]);
   if (output.json) return;
   for (const change of changes ?? []) output.say(null, `  ${changeInWords(change)}`);
   for (const line of lines(changes !== null)) output.say(null, `  ${line}`);
 }
 
-/** As `apply` takes it. */
-export async function printDefinition(output: Output, definition: object): Promise<void> {
-  if (output.json) {
-    output.say(definition, '');
-    return;
-  }
-  const { stringify } = await import('./yaml.ts');
-  process.stdout.write(`---\n${stringify(definition)}`);
+/** As `apply` takes it. @param definition JSON. */
+export async function printDefinition(output: Output, definition: string): Promise<void> {
+  if (output.json) return output.row(definition, []);
+  const { yamlOf } = await import('./yaml.ts');
+  process.stdout.write(`---\n${yamlOf(definition)}`);
 }

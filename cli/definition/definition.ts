@@ -1,29 +1,27 @@
 /** Definitions as people write them in files, and what has changed between two. */
+import type { Difference } from '@soda-scheduler/protocol';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { textOf } from '../options.ts';
 
 type Fields = Record<string, unknown>;
 
-export interface Change {
-  /** `limits.max_running`. */
-  readonly path: string;
-  /** Undefined: it was not set, or is not set any more. */
-  readonly from: unknown;
-  readonly to: unknown;
+/** The same as values, in which numbers have the digits that fit them. @throws {Failure} */
+export async function readDefinitions<T>(source: string, key: string): Promise<T[]> {
+  return (await readTexts(source, key)).map((text) => JSON.parse(text) as T);
 }
 
 /**
- * What is in a file, or comes from stdin for `-`: YAML or JSON, one document or several, or a list.
- * @param key of the field by which each is named. @throws {Failure}
+ * What is in a file, or comes from stdin for `-`: YAML or JSON, one document or several, or a list. As JSON, with each
+ * number as it is written. @param key of the field by which each is named. @throws {Failure}
  */
-export async function readDefinitions<T>(source: string, key: string): Promise<T[]> {
+export async function readTexts(source: string, key: string): Promise<string[]> {
   const fail = (why: string) => new Failure(`${source}: ${why}`, ExitCode.usage);
   const written = await textOf(source === '-' ? source : `@${source}`, '--file');
-  const { parseAllDocuments } = await import('./yaml.ts');
-  const documents = parseAllDocuments(written);
+  const { documentsIn, jsonOf } = await import('./yaml.ts');
+  const documents = documentsIn(written);
   const found: unknown[] = [];
   const faults: string[] = [];
-  for (const document of 'empty' in documents ? [] : documents) {
+  for (const document of documents) {
     // What follows from the first is no fault of its own.
     const [error] = document.errors;
     if (error !== undefined) {
@@ -41,7 +39,7 @@ export async function readDefinitions<T>(source: string, key: string): Promise<T
     else if (names.size === names.add(name).size) faults.push(`${name} is defined twice`);
   }
   throwIfAny(faults, source);
-  return found as T[];
+  return found.map(jsonOf);
 }
 
 /** All that is wrong, at once: a line for each. @throws {Failure} */
@@ -51,28 +49,7 @@ export function throwIfAny(faults: readonly string[], about: string): void {
   throw new Failure(`${about}:${lines}`, ExitCode.usage);
 }
 
-/** By path, what is not the same in both. Lists are compared as a whole. */
-export function changesBetween(before: object, after: object): Change[] {
-  const [from, to] = [leavesOf(before), leavesOf(after)];
-  const paths = [...new Set([...from.keys(), ...to.keys()])];
-  return paths
-    .filter((path) => JSON.stringify(from.get(path)) !== JSON.stringify(to.get(path)))
-    .map((path) => ({ path, from: from.get(path), to: to.get(path) }));
-}
-
 /** `limits.max_running: 5 -> 8` */
-export function changeInWords({ path, from, to }: Change): string {
-  const shown = (value: unknown) => (value === undefined ? 'not set' : JSON.stringify(value));
-  return `${path}: ${shown(from)} -> ${shown(to)}`;
-}
-
-export function leavesOf(fields: object, before = ''): Map<string, unknown> {
-  const leaves = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(fields)) {
-    const path = before + name;
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      leaves.set(path, value);
-    else for (const [inner, leaf] of leavesOf(value, `${path}.`)) leaves.set(inner, leaf);
-  }
-  return leaves;
+export function changeInWords({ path, before, after }: Difference): string {
+  return `${path}: ${before ?? 'not set'} -> ${after ?? 'not set'}`;
 }

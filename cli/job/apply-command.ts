@@ -1,9 +1,16 @@
 /** `soda job set`, `apply` and `export`: jobs kept in files, and what would change with them. */
-import type { JobRequest, JobView, SodaClient } from '@soda-scheduler/client';
+import {
+  exactJson,
+  type JobRequest,
+  type JobView,
+  rawJson,
+  type SodaClient,
+} from '@soda-scheduler/client';
+import { jsonAt } from '@soda-scheduler/protocol';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { apply, type Kind, printDefinition } from '../definition/apply.ts';
-import { readDefinitions } from '../definition/definition.ts';
+import { readTexts } from '../definition/definition.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 
 type NamedJob = JobRequest & { readonly name: string };
@@ -26,7 +33,7 @@ export function setCommand(): Command {
     .option('--dry-run', 'only show what would change')
     .addHelpText('after', `\nSuch a file:${EXAMPLE}`)
     .action(async (name: string, options: ApplyOptions) => {
-      const [job, ...others] = await readDefinitions<NamedJob>(options.file, 'name');
+      const [job, ...others] = await jobsIn(options.file);
       if (job?.name !== name || others.length > 0) {
         throw new Failure(`${options.file}: expected one definition, of ${name}`, ExitCode.usage);
       }
@@ -52,7 +59,7 @@ Examples:
   $ soda job export > jobs.yaml`,
     )
     .action(async (options: ApplyOptions) => {
-      await applyJobs(await readDefinitions<NamedJob>(options.file, 'name'), options);
+      await applyJobs(await jobsIn(options.file), options);
     });
 }
 
@@ -72,10 +79,20 @@ export function exportCommand(): Command {
         for await (const { name } of client.jobs.list({ tag })) names.push(name);
       }
       for (const name of names) {
-        const { request } = await client.jobs.get(name);
-        await printDefinition(output, { name, ...(request as object) });
+        const request = exactJson(await client.jobs.get(name), 'request');
+        await printDefinition(output, `{"name":${JSON.stringify(name)},${request.slice(1)}`);
       }
     });
+}
+
+/** @throws {Failure} */
+async function jobsIn(file: string): Promise<NamedJob[]> {
+  return (await readTexts(file, 'name')).map((text) => {
+    const job = JSON.parse(text) as NamedJob;
+    const params = jsonAt(text, ['template', 'task', 'params']);
+    if (params !== undefined) job.template.task.params = rawJson(params);
+    return job;
+  });
 }
 
 async function applyJobs(jobs: readonly NamedJob[], options: ApplyOptions): Promise<void> {
@@ -90,7 +107,7 @@ function jobsOf(client: SodaClient): Kind<JobRequest, JobView> {
     get: (name) => client.jobs.get(name),
     put: (name, job, options) => client.jobs.put(name, job, options),
     isDefined: () => true,
-    definitionOf: ({ request }) => request as object,
+    definitionOf: (job) => exactJson(job, 'request'),
     besides: ({ next, warnings }) => {
       // Not those that are skipped, or merged with others.
       const times = next.flatMap(({ at }) => at ?? []);

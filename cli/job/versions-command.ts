@@ -1,7 +1,9 @@
 /** `soda job versions` and `rollback`: how a job was before. */
+import { exactJson } from '@soda-scheduler/client';
+import { differences } from '@soda-scheduler/protocol';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
-import { changeInWords, changesBetween } from '../definition/definition.ts';
+import { changeInWords } from '../definition/definition.ts';
 
 const name = () => new Argument('<job>', 'the job');
 
@@ -15,12 +17,17 @@ export function versionsCommand(): Command {
       const { client, output } = connect(options);
       const versions = await client.jobs.versions(of);
       const before = new Map(versions.map((one, at) => [one, versions[at + 1]]));
-      await output.rows(versions, ['version', 'at', 'by', 'changes'], (one) => {
-        const older = before.get(one);
-        const changes =
-          older === undefined ? [] : changesBetween(older.request as object, one.request as object);
-        return [one.version, one.at, one.by, changes.map(changeInWords).join('; ')];
-      });
+      const requestOf = (one: object) => exactJson(one, 'request');
+      await output.rows(
+        versions,
+        ['version', 'at', 'by', 'changes'],
+        (one) => {
+          const older = before.get(one);
+          const changes = older === undefined ? [] : differences(requestOf(older), requestOf(one));
+          return [one.version, one.at, one.by, changes.map(changeInWords).join('; ')];
+        },
+        (one) => exactJson(one),
+      );
     });
 }
 

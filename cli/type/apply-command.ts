@@ -35,7 +35,7 @@ function typesOf(client: SodaClient): Kind<TypeDefinition, TypeView> {
     get: (type) => client.types.get(type),
     put: (type, definition, options) => client.types.put(type, definition, options),
     isDefined: ({ registered }) => registered,
-    definitionOf,
+    definitionOf: (view) => JSON.stringify(definitionOf(view)),
     besides: (view) => ({
       fields: { overrides: view.overrides },
       lines: () => overridesInWords(view).map((line) => `holds before it: ${line}`),
@@ -56,7 +56,7 @@ export function exportCommand(): Command {
       }
       for (const type of names) {
         const definition = definitionOf(await client.types.get(type));
-        await printDefinition(output, { type, ...definition });
+        await printDefinition(output, JSON.stringify({ type, ...definition }));
       }
     });
 }

@@ -1,7 +1,6 @@
 /** Definitions of types as people write them: as `key=value`, and what operators have set before them. */
 import type { TypeDefinition, TypeView } from '@soda-scheduler/client';
-import { typeDefinitionKeys } from '@soda-scheduler/protocol';
-import { leavesOf } from '../definition/definition.ts';
+import { differences, typeDefinitionKeys } from '@soda-scheduler/protocol';
 import { ExitCode, Failure } from '../exit-code.ts';
 
 type Fields = Record<string, unknown>;
@@ -46,8 +45,8 @@ function valueOf(written: string): unknown {
 /** What an operator has set, which holds before the definition: a line for each. */
 export function overridesInWords({ overrides }: TypeView): string[] {
   return overrides.map(({ reason, until, limits, route }) => {
-    const set = [...leavesOf({ ...(limits && { limits }), ...(route && { route }) })];
-    const what = set.map(([path, value]) => `${path} ${JSON.stringify(value)}`).join(', ');
+    const set = differences('{}', JSON.stringify({ limits, route }));
+    const what = set.map(({ path, after }) => `${path} ${after}`).join(', ');
     return `${what} (override: ${reason}${until === null ? '' : `, until ${until}`})`;
   });
 }

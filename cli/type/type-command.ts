@@ -1,5 +1,6 @@
 /** `soda type`: which types there are, what is set for each, and what operators have decided about it. */
 import type { TypeDefinition, TypeView } from '@soda-scheduler/client';
+import { differences } from '@soda-scheduler/protocol';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
@@ -7,7 +8,7 @@ import { type Output, pauseInWords } from '../output.ts';
 import { INSTANT, instantOf } from '../instant.ts';
 import { known } from '../definition/apply.ts';
 import { applyCommand, exportCommand } from './apply-command.ts';
-import { changeInWords, changesBetween, readDefinitions } from '../definition/definition.ts';
+import { changeInWords, readDefinitions } from '../definition/definition.ts';
 import { assign, definitionOf, type NamedDefinition, overridesInWords } from './definition.ts';
 
 export function typeCommand(): Command {
@@ -80,7 +81,9 @@ function showType(output: Output, one: TypeView): void {
     ['waits', one.constraint?.message ?? null],
     ['paused', pauseInWords(one)],
     ...overridesInWords(one).map((line) => ['override', line] as const),
-    ...changesBetween({}, defined).map(({ path, to }) => [path, JSON.stringify(to)] as const),
+    ...differences('{}', JSON.stringify(defined)).map(({ path, after = null }) => {
+      return [path, after] as const;
+    }),
     ['params schema', params_schema === undefined ? null : JSON.stringify(params_schema)],
   ]);
 }
@@ -116,7 +119,8 @@ Examples:
         const view = await client.types.put(type, next, { version });
         output.sayView(view, `set: ${type}`);
         if (output.json) return;
-        for (const change of changesBetween(defined, definitionOf(view))) {
+        const [was, is] = [defined, definitionOf(view)].map((one) => JSON.stringify(one));
+        for (const change of differences(was ?? '', is ?? '')) {
           output.say(null, `  ${changeInWords(change)}`);
         }
       },

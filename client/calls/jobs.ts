@@ -21,6 +21,7 @@ import {
   type SkipRequest,
 } from '@soda-scheduler/protocol';
 import { type ApiCaller, type Call, type CallOptions, signalOf } from '../api-call.ts';
+import { exactJson, rememberEach } from '../exact-json.ts';
 import { allOf } from '../pages.ts';
 import { type AtVersion, matching } from './types.ts';
 
@@ -162,7 +163,9 @@ function callsOnJobs(api: ApiCaller): JobCalls['jobs'] {
     },
     async versions(name, options = {}) {
       const more = { field: 'versions', signal: signalOf(options) };
-      return (await ask<JobVersions>('GET', pathOf(name, '/versions'), more)).versions;
+      const list = await ask<JobVersions>('GET', pathOf(name, '/versions'), more);
+      rememberEach(list.versions, exactJson(list, 'versions'));
+      return list.versions;
     },
     async rollback(name, version, options = {}) {
       const signal = signalOf(options);
@@ -194,10 +197,10 @@ function callsOnJobs(api: ApiCaller): JobCalls['jobs'] {
   };
 }
 
-/** Its params as they are written. */
-function bodyOf({ template, ...job }: JobRequest): string {
-  const { task, ...others } = template;
-  const { params, ...fields } = task;
+/** Its params as they are written. Of what comes from a file the master says what is missing. */
+function bodyOf({ template, ...job }: Partial<JobRequest>): string {
+  const { task = null, ...others } = (template ?? {}) as Partial<JobRequest['template']>;
+  const { params, ...fields } = (task ?? {}) as Partial<JobRequest['template']['task']>;
   const taskText = jsonObject(fields, { params: jsonText(params) });
   return jsonObject(job, { template: jsonObject(others, { task: taskText }) });
 }

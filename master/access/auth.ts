@@ -111,7 +111,8 @@ export function createAuthorizer(
 
   function unknownToken(why: string, address: string): Problem {
     rareLog.warn('a request without a valid token', { why, address });
-    const need = holders.size > 0 ? 'A valid bearer token is required.' : 'Here it may be left out.';
+    const need =
+      holders.size > 0 ? 'A valid bearer token is required.' : 'Here it may be left out.';
     return new Problem('noToken', `${why} ${need}`);
   }
 

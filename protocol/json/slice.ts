@@ -40,6 +40,15 @@ export function jsonElements(text: string): string[] {
   return elements;
 }
 
+/** All members of an object, as they are written, by their names; none where it is no object. */
+export function jsonMembers(text: string): Map<string, string> {
+  const members = new Map<string, string>();
+  eachMember(text, afterSpace(text, 0), (keyStart, keyEnd, start, end) => {
+    members.set(JSON.parse(text.slice(keyStart, keyEnd)) as string, text.slice(start, end));
+  });
+  return members;
+}
+
 /**
  * An object with `null` in the place of its members that are longer than `lengthMax`, so that reading it costs
  * little: what is cut is not looked into. Of members called `opened` only what is within them and longer

@@ -1,12 +1,16 @@
 /** How a job was before: what each version has changed, and the way back to it. */
-import { jsonAt, type JobVersions as VersionList, type JobView } from '@soda-scheduler/protocol';
+import {
+  differences,
+  jsonAt,
+  type JobVersions as VersionList,
+  type JobView,
+} from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
 import { callForText } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
 import { Differences } from '../../parts/form/definition.tsx';
-import { differences } from '../../parts/form/json-text.ts';
 import { Loaded, Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t } from '../../words/words.ts';

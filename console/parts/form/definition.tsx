@@ -2,6 +2,7 @@
  * A definition that is changed as a form, or as the JSON that it is. The master says first what it would be, and people see
  * what differs before it is saved; not over what somebody else has changed meanwhile.
  */
+import { type Difference, differences } from '@soda-scheduler/protocol';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, curlOf, type Request } from '../../api/call.ts';
@@ -14,7 +15,6 @@ import { indented } from '../indented.ts';
 import { Head, Refused } from '../page.tsx';
 import { type Field, type Typed, WrongField } from './fields.ts';
 import { Fields } from './form.tsx';
-import { type Difference, differences } from './json-text.ts';
 
 /** What is changed. */
 export interface Ground {

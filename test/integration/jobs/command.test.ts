@@ -38,6 +38,30 @@ describe('soda job apply', function () {
     expect(said.map(({ next }) => next)).to.deep.equal(named);
     expect(named[0]?.length).to.be.within(1, 4);
   });
+
+  it('says what is missing in a file', async () => {
+    for (const body of ['{"name":"x"}', '{"name":"x","template":{"task":null}}']) {
+      const { code, err } = await soda('job apply -f -', body);
+      expect([code, err.includes('x: template.task.type: required')], err).to.deep.equal([2, true]);
+    }
+  });
+
+  it('takes what was exported, and tells numbers apart, by every digit', async () => {
+    const params = '{"n":12345678901234567890,"rate":1.0,"text":"1.0"}';
+    const jobWith = (text: string) =>
+      `{"name":"exact","template":{"task":{"type":"echo","params":${text}},"user":{"group":"g"}}}`;
+    expect((await soda('job apply -f -', jobWith(params))).err).to.equal('');
+    for (const form of ['', ' --json']) {
+      const exported = await soda(`job export${form}`);
+      expect(exported.out).to.match(/12345678901234567890[^0-9][^]*1\.0[^0-9]/);
+      expect((await soda('job apply -f -', exported.out)).out).to.equal('exact: unchanged\n');
+    }
+    const other = jobWith(params.replace('890,', '891,'));
+    const changed = '  template.task.params.n: 12345678901234567890 -> 12345678901234567891\n';
+    expect((await soda('job apply -f -', other)).out).to.equal(`exact: changed\n${changed}`);
+    const versions = await soda('job versions exact --json');
+    expect(versions.out.split('\n')[1]).to.include(`"params":${params}`);
+  });
 });
 
 describe('soda blackout', function () {

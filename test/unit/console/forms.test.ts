@@ -12,11 +12,10 @@ import {
   definitionIn,
   withTyped,
 } from '../../../console/pages/fleet/definition.ts';
-import { differences } from '../../../console/parts/form/json-text.ts';
 import { bodyOf, faultsOf, type Field, WrongField } from '../../../console/parts/form/fields.ts';
 import { speak } from '../../../console/words/words.ts';
 import { plainRule } from '../../../master/domain/alerts/rule.ts';
-import { alertKinds, type AlertRuleView } from '@soda-scheduler/protocol';
+import { alertKinds, type AlertRuleView, differences } from '@soda-scheduler/protocol';
 
 describe('forms of the console', () => {
   before(() => speak('en'));
