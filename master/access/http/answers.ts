@@ -70,7 +70,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   unknown: {
     status: 404,
     means:
-      'No such task, attempt, operation, executor, type, limit, view, alert, rule, receiver, namespace or token.',
+      'No such task, attempt, operation, executor, type, job, calendar, limit, view, alert, rule, receiver, namespace or token.',
   },
   wrongMethod: {
     status: 405,
