@@ -79,6 +79,7 @@ export const rights = {
   'POST /job/{name}/rollback': { roles: operate, scope: 'within' },
   'POST /job/{name}/skip': { roles: operate, scope: 'within' },
   'POST /job/{name}/unskip': { roles: operate, scope: 'within' },
+  'POST /job/{name}/backfill': { roles: operate, scope: 'within' },
   'POST /pause': { roles: operate, scope: 'within' },
   'POST /resume': { roles: operate, scope: 'within' },
 } as const satisfies Readonly<Record<string, Right>>;

@@ -1,4 +1,4 @@
-/** One command on many tasks: how far it is, what it could not do, and how to stop it. */
+/** One command on many tasks, or past times of a job: how far it is, what it could not do, and how to stop it. */
 import type { OperationView } from '@soda-scheduler/protocol';
 import { useFrame } from '../frame/context.ts';
 import { useAnswer } from '../frame/resource.ts';
@@ -21,10 +21,7 @@ export function OperationPage({ id }: { readonly id: string }) {
     <Loaded of={operation}>
       {(view) => (
         <>
-          <Head
-            title={t('operation.title', { action: wordOf('action', view.action) })}
-            actions={<Steering view={view} done={operation.reload} />}
-          >
+          <Head title={titleOf(view)} actions={<Steering view={view} done={operation.reload} />}>
             <State of={view.state} />
           </Head>
           <Bar percent={percentOf(view)} />
@@ -38,6 +35,7 @@ export function OperationPage({ id }: { readonly id: string }) {
               [t('operation.asked'), view.asked > 0 && view.asked.toLocaleString()],
               [t('operation.skipped'), view.skipped > 0 && view.skipped.toLocaleString()],
               [t('operation.failed'), view.failed > 0 && view.failed.toLocaleString()],
+              [t('job'), view.filter?.['job'] && <Link to="job" name={`${view.filter['job']}`} />],
               [t('operation.filter'), <FilterText of={view.filter} />],
               [t('field.reason'), view.reason],
               [t('operation.by'), view.by],
@@ -54,6 +52,13 @@ export function OperationPage({ id }: { readonly id: string }) {
       )}
     </Loaded>
   );
+}
+
+function titleOf({ action: name, filter }: OperationView): string {
+  const action = wordOf('action', name);
+  return name === 'backfill'
+    ? t('operation.backfill', { action, job: filter?.['job'] ?? '' })
+    : t('operation.title', { action });
 }
 
 function percentOf({ state, total, done, asked, skipped, failed }: OperationView): number {

@@ -1,7 +1,7 @@
-/** One command on many tasks: the master counts first, a person reads how many and which, and then it is done. */
+/** What is done to many at once: the master counts first, a person reads how many and which, and then it is done. */
 import type { BulkPreview } from '@soda-scheduler/protocol';
 import { call, Refused } from '../api/call.ts';
-import { ask, reasonField, tell } from '../frame/asking.tsx';
+import { ask, type Question, reasonField, tell } from '../frame/asking.tsx';
 import { useFrame } from '../frame/context.ts';
 import { go } from '../frame/route.ts';
 import { t, type TextName } from '../words/words.ts';
@@ -93,19 +93,37 @@ export async function askForMany(
     return;
   }
   const number = `${exact ? '' : t('bulk.about')}${count.toLocaleString()}`;
-  ask({
+  askToBegin({
     title: t(`bulk.${action}` as TextName, { n: count, number }),
     text: t('bulk.sample', { ids: sample.map(({ task_id: id }) => id).join(', ') }),
     verb: t(`action.${action}`),
     isGrave: GRAVE.has(action),
+    ...request,
+    body: { action, ...meant, token },
+    done,
+  });
+}
+
+interface Counted extends Pick<Question, 'title' | 'text' | 'content' | 'verb' | 'isGrave'> {
+  readonly namespace: string;
+  readonly path: string;
+  /** As it was when it was counted, with the token of that. */
+  readonly body: object;
+  readonly done?: () => void;
+}
+
+/** Whoever agrees to what has been counted begins it, and is shown how far it is. */
+export function askToBegin({ namespace, path, body, done, ...question }: Counted): void {
+  ask({
+    ...question,
     fields: [reasonField()],
     request: ({ reason = '' }) => ({
-      ...request,
-      body: { action, ...meant, token, ...(reason !== '' && { reason }) },
+      ...{ method: 'POST', path, namespace },
+      body: { ...body, ...(reason !== '' && { reason }) },
     }),
     said: t('bulk.begun'),
     done: (answer) => {
-      done();
+      done?.();
       const { operation_id: id } = answer as { operation_id: string };
       go({ namespace, page: 'operation', name: id });
     },

@@ -87,6 +87,7 @@ export const en = {
   events: 'Events',
   operation: 'Operation',
   'operation.title': '{action}: many tasks',
+  'operation.backfill': '{action}: {job}',
   'operation.total': 'Tasks',
   'operation.done': 'Done',
   'operation.asked': 'Told to end',

@@ -85,6 +85,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   events: '事件',
   operation: '批量操作',
   'operation.title': '批量{action}',
+  'operation.backfill': '{action}：{job}',
   'operation.total': '任务数',
   'operation.done': '完成',
   'operation.asked': '已要求结束',

@@ -11,6 +11,7 @@ import { State } from '../../parts/state.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { lengthOf, TimeInFull, Took } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
+import { BackfillButton } from './backfill.tsx';
 import { JobMonth } from './month/month.tsx';
 import { RecentMarks } from './recent.tsx';
 import { DeleteButton, EnableButton, JobState, pathOf } from './steer.tsx';
@@ -44,6 +45,7 @@ export function JobPage({ name }: { readonly name: string }) {
                 {t('jobs.run')}
               </a>
             )}
+            {job !== undefined && <BackfillButton of={job} />}
             {may('PUT /job/{name}') && (
               <a class="button" href={link('define-job', name)}>
                 {t('action.change')}

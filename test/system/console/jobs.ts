@@ -125,4 +125,56 @@ export function itKeepsJobs(of: () => Console, hostile: string): void {
     await inDialog('Delete').click();
     await says('There is no job yet');
   });
+
+  it('runs past times of a job, once it is agreed how many these are, and shows how far that is', async () => {
+    const { page, go, says, api, browser } = of();
+    const template = { task: { type: 'nobody-job', params: {} }, user: { group: 'ops' } };
+    const zone = 'Asia/Shanghai';
+    const triggers = [
+      { name: 'night', cron: '0 3 * * *', zone },
+      { name: 'noon', cron: '0 12 * * *', zone },
+      { name: 'after', delay: 60 },
+    ];
+    await api('PUT', '/job/missed', { template, triggers });
+    await go('#/job/missed');
+    await page.getByRole('button', { name: 'Run past times' }).click();
+    const trigger = page.locator('[name=trigger]');
+    expect(await trigger.locator('option').allInnerTexts()).to.deep.equal(['night', 'noon']);
+    await trigger.selectOption('noon');
+    await page.locator('[name=from]').fill('2026-03-01T13:00');
+    await page.locator('[name=to]').fill('2026-03-01T11:00');
+    await inDialog('See how many').click();
+    const wrong = page.locator('[aria-invalid=true]');
+    await wrong.waitFor();
+    expect(await wrong.getAttribute('name')).to.equal('to');
+    await wrong.fill('2026-03-02T11:00');
+    await inDialog('See how many').click();
+    await says('No time of it is to be run.');
+    // What was said stays; what was found is said to whoever asks again.
+    expect(await trigger.inputValue()).to.equal('noon');
+    await page.locator('[name=to]').fill('2026-03-04T13:00');
+    await browser.expectAccessible('the form of a backfill');
+    await inDialog('See how many').click();
+    await page.getByRole('heading', { name: 'Run 3 past times of missed?' }).waitFor();
+    const facts = await page.locator('dialog .facts dd').allInnerTexts();
+    expect(facts.map((fact) => fact.replace(',', ''))).to.deep.equal([
+      'Mon 2 Mar 12:00',
+      'Wed 4 Mar 12:00',
+      zone,
+      'noon',
+    ]);
+    await page.getByLabel('Reason').fill('the outage');
+    await inDialog('Run past times').click();
+    await page.getByRole('heading', { name: 'Run past times: missed' }).waitFor();
+    await says('the outage');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await inDialog('Pause').click();
+    await page.locator('.head').getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'End it' }).click();
+    await inDialog('End it').click();
+    await page.locator('.head').getByText('Cancelled').waitFor();
+    const { runs } = (await api('GET', '/job/missed')) as { runs: { nominal: string }[] };
+    expect(runs.map(({ nominal }) => nominal)).to.deep.equal(['2026-03-02T04:00:00.000Z']);
+    await api('DELETE', '/job/missed');
+  });
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
 import { jobFields, withTyped } from '../../../console/pages/jobs/define/job-fields.ts';
 import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/month/turns.ts';
-import { dayIn, startOf, timeIn } from '../../../console/pages/jobs/month/zones.ts';
+import { dayIn, instantOf, startOf, timeIn } from '../../../console/pages/jobs/month/zones.ts';
 import { monthAfter, weeksOf } from '../../../console/parts/days.ts';
 import { speak } from '../../../console/words/words.ts';
 
@@ -56,6 +56,20 @@ describe('the console pages of jobs', () => {
       '2026-11-02',
       6,
     ]);
+  });
+
+  it('know when the clocks of a zone show something, also twice or never', () => {
+    const shown = {
+      'Asia/Shanghai 2026-11-23T03:00': '2026-11-22T19:00',
+      'Europe/Berlin 2026-03-29T02:30': '2026-03-29T01:30',
+      'Europe/Berlin 2026-10-25T02:30': '2026-10-25T00:30',
+      'America/Havana 2026-11-01T00:00': '2026-11-01T04:00',
+      'Australia/Lord_Howe 2026-10-04T02:15': '2026-10-03T15:45',
+    };
+    for (const [asked, instant] of Object.entries(shown)) {
+      const [zone = '', local = ''] = asked.split(' ');
+      expect(new Date(instantOf(zone, local)).toISOString(), asked).to.equal(`${instant}:00.000Z`);
+    }
   });
 
   it('put each time on the day on which it is looked for, one that is moved on both', () => {

@@ -1,5 +1,7 @@
 /** Days and times by the clocks of a zone, for calendars that people read. A day is `2026-11-22`. Pure. */
 
+const DAY_MS = 86_400_000;
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Numbers alone, as clocks of the zone show them. */
@@ -42,10 +44,16 @@ export function timeIn(zone: string, at: number): string {
 
 /** The first instant of a day. */
 export function startOf(zone: string, day: string): number {
-  const wall = Date.parse(day);
-  const offsetAt = (at: number): number => wallOf(zone, at) - at;
-  const guess = wall - offsetAt(wall);
-  const found = wall - offsetAt(guess);
-  // Clocks that are set forward at midnight have no such instant: the first after it.
-  return dayIn(zone, found) === day ? found : guess;
+  return instantOf(zone, `${day}T00:00`);
+}
+
+/**
+ * When the clocks of a zone show this: `2026-11-22T03:00`. The first time, where they do so twice; what they leave out
+ * as they are set forward is as much later.
+ */
+export function instantOf(zone: string, local: string): number {
+  const wall = Date.parse(`${local}Z`);
+  const tried = [wall - DAY_MS, wall + DAY_MS].map((at) => wall - (wallOf(zone, at) - at));
+  const shown = tried.filter((at) => wallOf(zone, at) === wall);
+  return shown.length > 0 ? Math.min(...shown) : Math.max(...tried);
 }
