@@ -58,9 +58,11 @@ process.exitCode = failed.length > 0 ? 1 : 0;
 async function runYears(count: number): Promise<boolean> {
   let isWrong = false;
   for (let seed = from; seed < from + count; seed++) {
-    const { violation, trace, decidedCount, killCount } = await simulateYear(seed);
+    const { violation, trace, ...counts } = await simulateYear(seed);
+    const { decidedCount, backfilledCount, killCount } = counts;
+    const figures = `${decidedCount} times, ${backfilledCount} run again, ${killCount} kills`;
     if (values.trace) console.log(trace.join('\n'));
-    console.log(`year ${seed}: ${violation ?? `${decidedCount} times, ${killCount} kills`}`);
+    console.log(`year ${seed}: ${violation ?? figures}`);
     if (violation !== null && !values.trace) console.log(trace.slice(-30).join('\n'));
     isWrong ||= violation !== null;
   }

@@ -16,6 +16,7 @@ import { ALL_JOBS, type Occurrence, type Trigger } from '../../../master/domain/
 import { dateIn, dayAfter, instantIn, isLeftOut, shownIn, timesBetween } from './wall.ts';
 
 const SOON_MS = 1_000;
+const BEFORE_ALL = 0;
 /** Days off in a row that are looked through. */
 const BLOCK_DAY_COUNT_MAX = 60;
 
@@ -32,6 +33,8 @@ export class YearChecks {
   readonly #fail: (what: string) => void;
   /** Since when nothing has kept the master from what was due. */
   calmSince = 0;
+  /** How often what decides of times was changed: jobs, triggers, calendars, black-outs. */
+  groundCount = 0;
   decidedCount = 0;
   /** How often the calendars had a say, by what became of it. */
   readonly seen = new Map<string, number>();
@@ -45,6 +48,19 @@ export class YearChecks {
     return this.#triggers.get(`${job}/${name}`);
   }
 
+  /** Whether that time of a trigger would run, as its calendars and black-outs are, however long it is as it is. */
+  mayRun(job: string, name: string, nominal: number): boolean {
+    const of = this.triggerOf(job, name);
+    if (of === undefined || of.row.skips.includes(nominal)) return false;
+    const { spec, row } = of;
+    const date = dateIn(spec.zone, nominal);
+    if (!this.#isOff(spec, date)) return !this.#isDark(job, nominal);
+    const target = spec.shift === 'skip' ? null : this.#targetOf(spec, date);
+    const since = { ...row, changedAt: BEFORE_ALL };
+    if (target === null || !this.#isFirst(spec, since, date, nominal, target)) return false;
+    return !this.#isDark(job, movedTo(spec, date, nominal, target));
+  }
+
   committed({ writes }: Commit): void {
     for (const { op, table, key, ...rest } of writes) {
       if (table === 'occurrence' && op === 'put') {
@@ -52,6 +68,9 @@ export class YearChecks {
       }
     }
     for (const write of writes) {
+      if (write.table === 'calendar' || (write.table === 'job' && write.op === 'put')) {
+        this.groundCount += 1;
+      }
       if (write.table === 'trigger') {
         const row = write.op === 'remove' ? null : write.row;
         this.#decided(write.key.join('/'), row);
@@ -109,6 +128,7 @@ export class YearChecks {
     const isSame = before?.row.spec === row.spec;
     const spec = isSame ? before.spec : (JSON.parse(row.spec) as TriggerSpec);
     this.#triggers.set(key, { row, spec });
+    if (before?.row.skips.length !== row.skips.length) this.groundCount += 1;
     if (before === undefined || before.row.nextAt === null) return;
     const { decidedUntil: from, anchorAt } = before.row;
     const until = isSame ? row.decidedUntil : Math.max(row.changedAt, from);
@@ -138,8 +158,7 @@ export class YearChecks {
       if (target === null || !this.#isFirst(spec, trigger, date, nominal, target)) {
         return fail('Y2 runs on a day that is left out');
       }
-      const time = shownIn(spec.zone, nominal) - Date.parse(date);
-      const at = instantIn(spec.zone, Date.parse(target) + time);
+      const at = movedTo(spec, date, nominal, target);
       if (reason?.includes(`moved to ${target}`) !== true && reason !== 'overlap') {
         return fail(`Y2 not moved to ${target}`);
       }
@@ -166,11 +185,15 @@ export class YearChecks {
     at: number,
   ): void {
     if (noticedAt < at) fail('Y3 before its time');
-    const blackouts = [ALL_JOBS, job].flatMap((name) => this.#blackouts.get(name) ?? []);
-    if (blackouts.some(({ from, to }) => from <= at && at < to)) fail('Y3 in a black-out');
+    if (this.#isDark(job, at)) fail('Y3 in a black-out');
     if (state === 'ran' && reason === 'overlap') return;
     const isCalm = at > Math.max(this.calmSince, changedAt) + SOON_MS;
     if (isCalm && noticedAt > at + SOON_MS) fail(`Y3 late, of ${iso(at)} at ${iso(noticedAt)}`);
+  }
+
+  #isDark(job: string, at: number): boolean {
+    const blackouts = [ALL_JOBS, job].flatMap((name) => this.#blackouts.get(name) ?? []);
+    return blackouts.some(({ from, to }) => from <= at && at < to);
   }
 
   #isOff(spec: TriggerSpec, date: string): boolean {
@@ -210,6 +233,12 @@ export class YearChecks {
   #note(what: string): void {
     this.seen.set(what, (this.seen.get(what) ?? 0) + 1);
   }
+}
+
+/** At its time of the day that makes up for it. */
+function movedTo({ zone }: TriggerSpec, date: string, nominal: number, target: string): number {
+  const time = shownIn(zone, nominal) - Date.parse(date);
+  return instantIn(zone, Date.parse(target) + time);
 }
 
 const isByHand = (reason: string | null): boolean => reason === 'skipped by hand';

@@ -11,7 +11,7 @@ const YEAR_COUNT_MAX = 20;
 const MUTANTS: readonly (YearSabotage & { readonly seed: number })[] = [
   {
     name: 'takes make-up days for days off',
-    seed: 6,
+    seed: 8,
     state: ({ jobs }) => {
       for (const [name, row] of jobs.calendars) {
         const { days = [], ...rest } = JSON.parse(row.text) as { days?: { kind: string }[] };
@@ -37,7 +37,7 @@ const MUTANTS: readonly (YearSabotage & { readonly seed: number })[] = [
   },
   {
     name: 'finds no next time anew where a calendar was changed',
-    seed: 7,
+    seed: 35,
     state: ({ loading }) => void loading.add('replan'),
   },
   {
@@ -51,17 +51,52 @@ const MUTANTS: readonly (YearSabotage & { readonly seed: number })[] = [
       }),
     }),
   },
+  {
+    name: 'forgets how far a backfill has come',
+    seed: 1,
+    commit: (commit) => ({
+      ...commit,
+      writes: commit.writes.filter((write) => {
+        const isPut = write.table === 'work' && write.op === 'put';
+        return !(isPut && write.row.kind === 'backfill' && write.row.cursor !== null);
+      }),
+    }),
+  },
+  {
+    name: 'goes on with a backfill that was canceled',
+    seed: 2,
+    state: ({ works }) => {
+      for (const [id, work] of works.byId) {
+        if (work.state === 'canceled') works.byId.set(id, { ...work, state: 'running' });
+      }
+    },
+  },
+  {
+    name: 'writes what a backfill has run over what the trigger did',
+    seed: 1,
+    commit: (commit) => ({
+      ...commit,
+      writes: commit.writes.map((write) => {
+        if (write.table !== 'occurrence' || write.op !== 'put') return write;
+        const [job, trigger, nominal] = write.key;
+        return { ...write, key: [job, trigger, nominal, 0], row: { ...write.row, rerun: 0 } };
+      }),
+    }),
+  },
 ];
 
 describe('a year of jobs', () => {
   it('has one record of each time, by calendars, whoever dies and whatever is changed', async () => {
-    const { violation, trace, decidedCount, killCount, seen } = await simulateYear(SEED);
+    const { violation, trace, decidedCount, backfilledCount, killCount, seen } =
+      await simulateYear(SEED);
     if (violation !== null) {
       expect.fail(`year ${SEED}: ${violation}\n${trace.slice(-TRACE_LINES).join('\n')}`);
     }
     expect(decidedCount).to.be.greaterThan(500);
+    expect(backfilledCount).to.be.greaterThan(100);
     expect(killCount).to.be.greaterThan(10);
     expect([...seen.keys()]).to.include.members(['skip skipped', 'next merged', 'next ran']);
+    expect([...seen.keys()]).to.include.members(['canceled', 'done, to the end']);
   });
 
   for (const mutant of MUTANTS) {

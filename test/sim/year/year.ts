@@ -3,6 +3,7 @@
  * they are made known, with black-outs and days skipped by hand, edits, masters that are killed or away for days, and
  * clocks that are set. The same seed gives the same year.
  */
+import { backfillWork } from '../../../master/application/jobs/backfill.ts';
 import type { Commit } from '../../../master/application/ports.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import type { DefinedTrigger } from '../../../master/domain/jobs/job-events.ts';
@@ -16,6 +17,7 @@ import type {
   TriggerSpec,
 } from '../../../master/domain/schedule/trigger-spec.ts';
 import { Random } from '../random.ts';
+import { BackfillChecks } from './backfills.ts';
 import { YearChecks } from './checks.ts';
 import { YearMaster, type YearSabotage } from './master.ts';
 import { dayAfter, timesBetween } from './wall.ts';
@@ -40,6 +42,7 @@ export interface YearOutcome {
   readonly violation: string | null;
   readonly trace: readonly string[];
   readonly decidedCount: number;
+  readonly backfilledCount: number;
   readonly killCount: number;
   readonly seen: ReadonlyMap<string, number>;
 }
@@ -60,6 +63,7 @@ class Year {
   readonly #random: Random;
   readonly #trace: string[] = [];
   readonly #checks = new YearChecks((what) => this.#violate(what));
+  readonly #backfills = new BackfillChecks(this.#checks, (what) => this.#violate(what));
   readonly #master: YearMaster;
   /** Live runs, and when each ends. */
   readonly #ends = new Map<string, number>();
@@ -69,6 +73,7 @@ class Year {
   #awayUntil = BEGIN;
   #violation: string | null = null;
   #killCount = 0;
+  #backfillCount = 0;
 
   constructor(seed: number, sabotage: YearSabotage | undefined) {
     this.#random = new Random(seed);
@@ -80,17 +85,19 @@ class Year {
   }
 
   outcome(): YearOutcome {
-    const { decidedCount, seen } = this.#checks;
-    const killCount = this.#killCount;
-    return { violation: this.#violation, trace: this.#trace, decidedCount, killCount, seen };
+    const { decidedCount } = this.#checks;
+    const { runCount: backfilledCount } = this.#backfills;
+    const seen = new Map([...this.#checks.seen, ...this.#backfills.seen]);
+    const counts = { decidedCount, backfilledCount, killCount: this.#killCount, seen };
+    return { violation: this.#violation, trace: this.#trace, ...counts };
   }
 
   async run(): Promise<void> {
     await this.#begin();
     for (const name of CALENDARS) await this.#tell(this.#calendar(name));
     for (const name of JOBS) await this.#tell(this.#job(name));
-    this.#master.killChance = 0.004;
     while (this.#now < END && this.#violation === null) {
+      this.#master.killChance = this.#backfills.open.length > 0 ? 0.02 : 0.004;
       await this.#pass(this.#random.between(HOUR_MS, 6 * DAY_MS));
       if (this.#violation === null) await this.#act();
     }
@@ -145,10 +152,11 @@ class Year {
 
   async #act(): Promise<void> {
     const random = this.#random;
-    const draw = random.between(0, 21);
+    const draw = random.between(0, 27);
     const name = random.pick(JOBS);
     if (draw < 5) return this.#tell(this.#job(name));
     // As it was, or with as many times, whether it was disabled or not.
+    if (draw > 21) return this.#backfill(name);
     if (draw > 19) return this.#tell(this.#jobOf(name, this.#specs.get(name) ?? []));
     if (draw < 10) return this.#tell(this.#calendar(random.pick(CALENDARS)));
     if (draw < 12) {
@@ -186,6 +194,31 @@ class Year {
       isSkipped,
       within: ALL,
     });
+  }
+
+  /** Begins one, and takes one of those that have begun in hand. */
+  async #backfill(job: string): Promise<void> {
+    const random = this.#random;
+    await this.#beginBackfill(job);
+    await this.#pass(random.between(1, 3 * HOUR_MS));
+    const open = random.pick(this.#backfills.open);
+    if (open === undefined) return;
+    const to = random.pick(['canceled', 'paused', 'running', 'running'] as const);
+    await this.#tell({ type: 'workSteered', workId: open.id, to });
+  }
+
+  #beginBackfill(job: string): Promise<void> {
+    const random = this.#random;
+    const { row } = this.#checks.triggerOf(job, 't0') ?? {};
+    if (row === undefined) return Promise.resolve();
+    const until = Math.min(this.#now, row.nextAt === null ? this.#now : row.decidedUntil + 1);
+    const asked = {
+      ...{ job, trigger: 't0', from: until - random.between(1, 40) * DAY_MS, until, reason: null },
+      which: random.pick(['missing', 'missing_failed', 'all'] as const),
+      ...{ maxRunning: random.between(1, 3), by: null, count: 0, isExact: false },
+    };
+    const work = backfillWork(`backfill-${++this.#backfillCount}`, asked, ALL);
+    return this.#tell({ type: 'workRequested', work });
   }
 
   #calendar(name: string): Told {
@@ -309,6 +342,7 @@ class Year {
         this.#log(JSON.stringify('row' in write ? write.row : write));
     }
     this.#checks.committed(commit);
+    this.#backfills.committed(commit);
   }
 
   #log(what: string): void {
