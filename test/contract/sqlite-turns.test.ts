@@ -227,4 +227,24 @@ describe('SQLite and the event loop', function () {
     expect(await piecesAt('fast.db', 0)).to.be.at.most(8);
     expect(await piecesAt('slow.db', 5), '64 rows at a time').to.be.at.least(COUNT / 64);
   });
+
+  it('gives a list of a few in one page, however busy the machine is', async () => {
+    let [now, ms] = [0, 0];
+    const url = `sqlite:${join(folder, 'busy.db')}`;
+    const pace = new Pace(() => (now += ms));
+    const busy = await openDefault({ url, allowWeakDurability: false, pace });
+    const { term } = await busy.takeTerm('m-1', NOW);
+    const few = all.slice(0, 40);
+    await busy.commit(commit(term, { inserts: few }));
+    const ends = few
+      .slice(20)
+      .map((one, day) => finish(finished(one, { finishedAt: NOW - (day % 3) * DAY_MS })));
+    await busy.commit(commit(term, { finishes: ends }));
+    ms = 1_000;
+    const page = await busy.listTasks({ ...everything, limit: 100 });
+    ms = 0;
+    await busy.close();
+    expect(page.tasks).to.have.length(40);
+    expect(page.beforeSeq).to.equal(null);
+  });
 });

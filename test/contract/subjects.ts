@@ -91,10 +91,11 @@ export function ofDefault(store: Store): DefaultStore {
   }) as DefaultStore;
 }
 
+/** Its clock stands, but where `options` bring another. */
 export async function openDefault(
   options: Parameters<typeof openSqlStore>[0],
 ): Promise<DefaultStore> {
-  return ofDefault(await openSqlStore(options));
+  return ofDefault(await openSqlStore({ pace: timeless(), ...options }));
 }
 
 /** A suite for each store; those that cannot be had are skipped by name, with the reason. */

@@ -37,6 +37,8 @@ const PIECE_COST = 50;
 const LED_COST = 6;
 /** No page makes anybody wait for longer, but for its last piece: what is looked for is on the next ones. */
 export const SEARCH_MS_MAX = 30;
+/** What is looked at however long it takes: a list of a few is not cut off since the machine is busy. */
+const SURE_COST = 500;
 
 /** What is brought of each row, and how many times as many rows one statement may bring as of whole ones. */
 interface Brought {
@@ -117,8 +119,9 @@ export async function listRows(
       return { rows: page, beforeSeq: seqOf(page.at(-1)) };
     }
     if (source === null) return { rows, beforeSeq: null };
-    const spent = left <= 0 || (left < query.lookCount && database.pace.now() >= until);
-    if (spent) return { rows, beforeSeq: frontier + 1 };
+    const isSure = query.lookCount - left < SURE_COST;
+    if (left <= 0 || (!isSure && database.pace.now() >= until))
+      return { rows, beforeSeq: frontier + 1 };
     const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
     const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
     const limit = Math.min(factor * size.bounds.found, wanted - rows.length);
