@@ -3,19 +3,14 @@ import { expect } from 'chai';
 import { errorsOf, masterSuite } from '../helpers/system/in-process.ts';
 
 describe('a held task', () => {
-  const { call, restart, submit, getType: get, putType: put } = masterSuite();
+  const { call, listTasks, restart, submit, getType: get, putType: put } = masterSuite();
 
   it('is shown, counted, changed and let go by the routes', async () => {
     const concurrency = { pointer: '/film', max: 1 };
     await put('video', { limits: { concurrency } });
     for (const id of ['a', 'b', 'c']) await submit({ id, type: 'video', params: { film: 1 } });
     expect((await submit({ id: 'd', type: 'video', params: { film: 2 } })).status).to.equal(202);
-    const held = async () => {
-      const { tasks } = (await call('GET', '/tasks?state=held')).body as {
-        tasks: { task_id: string }[];
-      };
-      return tasks.map(({ task_id }) => task_id);
-    };
+    const held = async () => (await listTasks('/tasks?state=held')).map(({ task_id }) => task_id);
     expect(await held()).to.deep.equal(['c', 'b']);
     expect((await get('video')).body).to.deep.include({
       limits: { concurrency },
