@@ -7,7 +7,7 @@ import { INSTANT, instantOf, TIME } from '../instant.ts';
 import { number } from '../options.ts';
 import { readJson } from '../task/submission.ts';
 import { upTo } from '../task/task-search.ts';
-import { nominalInWords, outcomeInWords } from './words.ts';
+import { nominalInWords, noneInWords, outcomeInWords } from './words.ts';
 
 const name = () => new Argument('<job>', 'the job');
 const trigger = () => new Option('--trigger <name>', 'of this trigger only');
@@ -55,6 +55,7 @@ export function nextCommand(): Command {
         time.zone,
         outcomeInWords(time),
       ]);
+      if (times.length === 0) output.hint(`soda: ${noneInWords(await client.jobs.get(of))}`);
     });
 }
 
@@ -79,16 +80,14 @@ export function runsCommand(): Command {
       const { client, output } = connect(rest);
       const filter = { trigger, state, from: instantOf(from), to: instantOf(to) };
       const found = upTo(limit, client.jobs.occurrences(of, filter));
-      const head = ['time', 'trigger', 'state', 'task', 'decided', 'reason'];
+      const head = ['time', 'trigger', 'state', 'task', 'decided', 'why'];
       await output.rows(found, head, (one) => [
         nominalInWords(one),
         one.trigger,
         one.state,
         one.task_id,
         one.noticed_at,
-        [one.reason, one.calendar === null ? null : `(${one.calendar})`]
-          .filter((part) => part !== null)
-          .join(' '),
+        one.message,
       ]);
     });
 }

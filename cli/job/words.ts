@@ -1,5 +1,11 @@
 /** Jobs, triggers and times, in words of one line. */
-import type { JobSummary, NextFire, OccurrenceView, TriggerView } from '@soda-scheduler/client';
+import type {
+  JobSummary,
+  JobView,
+  NextFire,
+  OccurrenceView,
+  TriggerView,
+} from '@soda-scheduler/client';
 
 /** `0 19 * * 1-5 Asia/Shanghai`, `every 60 s`, or the like. */
 export function triggerInWords(trigger: TriggerView): string {
@@ -45,6 +51,16 @@ export function stillInWords({ enabled, triggers }: JobSummary): string | null {
   const paused = triggers.filter((trigger) => trigger.paused !== null);
   if (paused.length === 0) return null;
   return paused.map(({ name, paused: why }) => `${name} paused: ${why?.reason}`).join('; ');
+}
+
+/** Why no time of it is known. */
+export function noneInWords(job: JobView): string {
+  const { name, triggers, warnings } = job;
+  const still = stillInWords(job);
+  if (still !== null) return `${name}: ${still}`;
+  if (triggers.length === 0) return `${name} has no triggers: it is run by hand`;
+  const words = warnings.length > 0 ? warnings : triggers.map(triggerInWords);
+  return `${name} has no time that is known yet: ${words.join('; ')}`;
 }
 
 /** The newest last, a letter each: `ssfs`. */

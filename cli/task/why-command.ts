@@ -26,6 +26,7 @@ function showWhy(output: Output, why: WhyView, namespace: string): void {
   output.fields(why, [
     ['task', why.task_id],
     ['state', why.state],
+    ['job', details.job === undefined ? null : jobInWords(details.job)],
     ['reason', why.reason],
     ['why', why.message],
     ['ahead', ahead === null ? null : `${atLeast}${ahead}`],
@@ -34,6 +35,18 @@ function showWhy(output: Output, why: WhyView, namespace: string): void {
     ['command', commandOf(why, namespace)],
     ...details.behind.map(({ message }) => ['then', message] as const),
   ]);
+}
+
+/** Of which time it is a run. */
+function jobInWords({
+  name,
+  trigger,
+  nominal,
+  operation_id,
+}: NonNullable<WhyView['details']['job']>) {
+  if (trigger === null) return `${name}, run by hand`;
+  const again = operation_id === null ? '' : `, run again by ${operation_id}`;
+  return `${name}, ${trigger} of ${nominal}${again}`;
 }
 
 /** What does it; null: it is no matter of a command. */

@@ -147,6 +147,15 @@ export const waitingView = z.object({
     .optional(),
 });
 
+export const taskJob = z.object({
+  name: z.string(),
+  version: z.int(),
+  trigger: z.string().nullable().describe('Null: somebody has run it.'),
+  nominal: z.string().describe('The time that it was run for.'),
+  rerun: z.int().describe('0; of a backfill: the how manieth run of that time again.'),
+  operation_id: z.string().nullable().describe('Of the backfill; null: of none.'),
+});
+
 export const taskView = z.object({
   task_id: z.string(),
   type: z.string(),
@@ -154,17 +163,7 @@ export const taskView = z.object({
   namespace: z.string(),
   version: z.int().describe('Raised by whatever is written of it: what `If-Match` names.'),
   user: userInfo,
-  job: z
-    .object({
-      name: z.string(),
-      version: z.int(),
-      trigger: z.string().nullable().describe('Null: somebody has run it.'),
-      nominal: z.string().describe('The time that it was run for.'),
-      rerun: z.int().describe('0; of a backfill: the how manieth run of that time again.'),
-      operation_id: z.string().nullable().describe('Of the backfill; null: of none.'),
-    })
-    .nullable()
-    .describe('Of which job it is a run; null: of none.'),
+  job: taskJob.nullable().describe('Of which job it is a run; null: of none.'),
   params: z.unknown(),
   labels: z.array(z.string()),
   requires: z.array(z.string()),

@@ -1,7 +1,7 @@
 /** The answer of the HTTP API to why a task is where it is. As in `tasks.ts`, the master makes OpenAPI from this. */
 import { z } from 'zod';
 import { notificationStates } from '../words.ts';
-import { scopedPause, taskState, waitingReason, waitingView } from './tasks.ts';
+import { scopedPause, taskJob, taskState, waitingReason, waitingView } from './tasks.ts';
 
 export const whyReason = z.enum([
   ...waitingReason.options,
@@ -87,6 +87,7 @@ const details = z.object({
   progress: z.object({ percent: z.number().nullable(), at: z.string() }).nullable().optional(),
   failure_reason: z.string().nullable().optional(),
   callback: callback.optional(),
+  job: taskJob.optional().describe('Of which job it is a run. Absent: of none.'),
   ahead_at_least: z
     .literal(true)
     .optional()

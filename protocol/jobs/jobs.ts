@@ -297,7 +297,11 @@ export const occurrenceView = z.object({
   rerun: z.int().describe('0; of one that is run again its number.'),
   state: z.enum(occurrenceStates),
   reason: z.string().nullable(),
-  calendar: z.string().nullable().describe('The calendar or black-out that has decided.'),
+  message: z
+    .string()
+    .nullable()
+    .describe('The reason in a sentence for people. Null: nothing has kept it from its time.'),
+  calendar: z.string().nullable().describe('The calendar that has decided.'),
   to: z.string().describe('The last nominal time that it stands for.'),
   count: z.int().describe('How many it stands for.'),
   task_id: z.string().nullable(),

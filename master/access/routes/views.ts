@@ -19,6 +19,7 @@ import type { EndEstimate } from '../../domain/state/paces.ts';
 import type { WaitingReason } from '../../domain/views/explain.ts';
 import type { Outlook } from '../../domain/views/outlook.ts';
 import type { Pause, ScopedPause } from '../../domain/model/pause.ts';
+import type { TaskJob } from '../../domain/model/task-job.ts';
 import {
   type AttemptError,
   isAtRest,
@@ -121,7 +122,7 @@ function summaryFields(
     namespace,
     version: task.version,
     user: userView(task),
-    job: jobView(task),
+    job: task.job && jobView(task.job),
     labels: [...task.labels],
     requires: [...task.requires],
     priority: task.priority,
@@ -278,9 +279,13 @@ function withoutDetails(error: Task['error']): Task['error'] {
   return name === undefined ? { message } : { message, name };
 }
 
-function jobView({ job }: Task): TaskView['job'] {
-  if (job === null) return null;
-  const { name, version, trigger, nominal, backfill } = job;
+export function jobView({
+  name,
+  version,
+  trigger,
+  nominal,
+  backfill,
+}: TaskJob): NonNullable<TaskView['job']> {
   const { rerun = 0, operationId: operation_id = null } = backfill ?? {};
   const of = { trigger: trigger === '' ? null : trigger, nominal: iso(nominal) };
   return { name, version, ...of, rerun, operation_id };

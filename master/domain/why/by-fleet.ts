@@ -109,8 +109,10 @@ export function* byOrder(
   yield allBusy(asked, fleet, `${free}, and ${comeFirst(count)}.`);
 }
 
-function allBusy(asked: Asked, { drained, counts }: Fleet, message: string): Refusal {
+function allBusy(asked: Asked, { drained, counts }: Fleet, what: string): Refusal {
   const remedies = () => [...undrained(asked, drained), started(asked)];
+  const isAgain = (asked.task.job?.backfill ?? null) !== null;
+  const message = isAgain ? `${what} Of a backfill, it stands behind live work.` : what;
   return { reason: 'all_busy', key: 'all_busy', message, facts: { executors: counts }, remedies };
 }
 

@@ -23,6 +23,11 @@ const MINUTE = 60_000;
 
 const pause = { by: null, reason: 'the disk is full', until: null };
 
+const BACKFILLED = {
+  ...{ name: 'nightly', version: 1, trigger: 'default', nominal: 0 },
+  backfill: { rerun: 1, operationId: 'op' },
+};
+
 /** `asked` with these fields, of type `echo` and group `g`. */
 const asked = (fields: Partial<NewTask> = {}) => ({ id: 'asked', ...fields });
 const ofGroup = (group: string) => ({ user: { group, project: null, env: null, user: null } });
@@ -368,6 +373,17 @@ export const scenarios: readonly Scenario[] = [
     },
     message: '1 fitting executor, all busy.',
     change: 'Start 2 executors of type echo (1 task comes first).',
+  },
+  {
+    reason: 'all_busy',
+    of: 'of a backfill',
+    build: async (bench) => {
+      await atWork(bench, 'x');
+      await bench.submit(asked({ job: BACKFILLED }));
+      bench.offers();
+    },
+    message: '1 fitting executor, all busy. Of a backfill, it stands behind live work.',
+    change: 'Start another executor of type echo.',
   },
   {
     reason: 'kept',

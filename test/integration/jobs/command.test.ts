@@ -64,6 +64,27 @@ describe('soda job apply', function () {
   });
 });
 
+describe('soda job next and runs', function () {
+  this.timeout(60_000);
+  const { run } = commandSuite();
+  const soda = (line: string, input = '') => run(line.split(' '), {}, input);
+
+  it('say why there is no time to come, and what has become of a run and of its task', async () => {
+    const [workdays = '', hourly = ''] = JOBS.replace('only_on: even, shift: next, ', '').split(
+      '---',
+    );
+    const listens = workdays.replace(/triggers.*/, 'triggers: [{ on: { job: nowhere } }]');
+    await soda('job apply -f -', `${listens}---${hourly}`);
+    const warning = 'there is no job nowhere: trigger default does not run until there is one';
+    const next = await soda('job next workdays');
+    expect(next.err).to.equal(`soda: workdays has no time that is known yet: ${warning}\n`);
+    await soda('job disable hourly');
+    expect((await soda('job next hourly')).err).to.equal('soda: hourly: disabled\n');
+    const id = (await soda('job run hourly --key k')).out.trim();
+    expect((await soda(`task why ${id}`)).out).to.match(/^job: +hourly, run by hand$/m);
+  });
+});
+
 describe('soda blackout', function () {
   this.timeout(60_000);
   const { run } = commandSuite();

@@ -80,7 +80,15 @@ describe('the console pages of jobs', () => {
       outcome: 'shifted' as const,
     };
     const ran = {
-      ...{ trigger: 'a', rerun: 0, reason: null, calendar: null, noticed_at: '', count: 1 },
+      ...{
+        trigger: 'a',
+        rerun: 0,
+        reason: null,
+        message: null,
+        calendar: null,
+        noticed_at: '',
+        count: 1,
+      },
       ...{ nominal: '2026-11-20T19:00:00.000Z', to: '2026-11-20T19:00:00.000Z' },
       ...{ state: 'ran' as const, task_id: 't-1' },
     };

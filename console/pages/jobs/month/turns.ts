@@ -22,7 +22,8 @@ export type TurnsByDay = ReadonlyMap<string, readonly Turn[]>;
 
 /** @param states how tasks have ended, by their ids. */
 export function pastTurn(one: OccurrenceView, states: ReadonlyMap<string, string>): Turn {
-  const { trigger, nominal, rerun, state, reason, calendar, count, task_id: taskId } = one;
+  const { trigger, nominal, rerun, state, message: reason, calendar, count } = one;
+  const { task_id: taskId } = one;
   const ended = taskId === null ? undefined : states.get(taskId);
   return {
     key: `${trigger} ${nominal} ${rerun}`,

@@ -7,7 +7,7 @@ import type { StoredTask } from '../../../application/ports.ts';
 import { iso } from '../../body/instants.ts';
 import type { NamespaceRoute } from '../../http/route.ts';
 import { found, taskIdOf } from '../tasks.ts';
-import { scopedPauseView } from '../views.ts';
+import { jobView, scopedPauseView } from '../views.ts';
 
 export const whyRoute: NamespaceRoute = {
   method: 'GET',
@@ -29,6 +29,7 @@ function whyView({ task }: StoredTask, why: Why): WhyView {
     message,
     details: {
       ...detailsView(facts),
+      ...(task.job !== null && { job: jobView(task.job) }),
       ...(ahead?.isAtLeast && { ahead_at_least: true }),
       behind: [...behind],
     },

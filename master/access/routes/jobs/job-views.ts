@@ -28,6 +28,7 @@ import { dateOf, dayOf, offsetOf, timeOf, wallOf } from '../../../domain/schedul
 import type { Overlap, TriggerSpec } from '../../../domain/schedule/trigger-spec.ts';
 import { iso } from '../../body/instants.ts';
 import { askedOf } from './job-body.ts';
+import { occurrenceInWords } from './occurrence-words.ts';
 import { BY_HAND_NAME } from './templates.ts';
 import { effectiveOf, type JobDefaults } from './trigger-body.ts';
 
@@ -182,6 +183,7 @@ export function occurrenceView(one: Occurrence): OccurrenceView {
     rerun: one.rerun,
     state: one.state,
     reason: one.reason,
+    message: occurrenceInWords(one),
     calendar: one.calendar,
     to: iso(one.until),
     count: one.count,
