@@ -124,6 +124,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
       firstTriggerAt: asked((...of) => jobs.firstTriggerAt(...of)),
       loadDueTriggers: asked((...of) => jobs.loadDueTriggers(...of)),
       loadJobs: asked((...of) => jobs.loadJobs(...of)),
+      countJobs: asked((...of) => jobs.countJobs(...of)),
       loadTriggers: asked((...of) => jobs.loadTriggers(...of)),
       loadListeners: asked((...of) => jobs.loadListeners(...of)),
       loadCalendared: asked((...of) => jobs.loadCalendared(...of)),

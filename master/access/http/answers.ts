@@ -105,7 +105,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   full: {
     status: 429,
     means:
-      'Too many tasks wait, or there are too many lanes, types, limits, pauses, views, operations, or rules or receivers of alerts; ' +
+      'Too many tasks wait, or there are too many lanes, types, jobs, calendars, limits, pauses, views, operations, or rules or receivers of alerts; ' +
       'or too many requests of one token wait for events; or too many wrong logins have come from an address.',
     again: true,
     // The backlog will not be empty in a second.

@@ -55,6 +55,7 @@ export interface JobReads {
   loadDueTriggers(from: number, to: number, limit: number): Promise<readonly Trigger[]>;
   /** Ends before the jobs come to more than `bytesMax`, about, though not before the first. */
   loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]>;
+  countJobs(): Promise<number>;
   loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]>;
   /** Triggers that wait for ends of this job, `limit` at most. */
   loadListeners(job: string, limit: number): Promise<readonly Trigger[]>;

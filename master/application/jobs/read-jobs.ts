@@ -28,7 +28,7 @@ import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.t
 import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
 import { keyOf, type Plan, planOf, surroundingsOf } from './planning.ts';
-import { ringOf } from './ring.ts';
+import { crowdOf, ringOf } from './ring.ts';
 import type { Templates } from './templates.ts';
 
 /** Before all that is due. */
@@ -273,13 +273,20 @@ export class JobReader {
     }
     const renewed = this.#renewed(state, event, job, triggers, now);
     const run = await this.#runOf(state, event, job);
-    const ring = event.type === 'jobSet' ? await this.#ringOf(event) : null;
-    const found: FoundJob = { job, triggers, renewed, run, ring };
+    const refusal = event.type === 'jobSet' ? await this.#refusalOf(event, triggers) : null;
+    const isCounted = event.type !== 'jobSet' || job !== null || state.jobs.jobCount !== null;
+    const jobCount = isCounted ? null : await this.#store.jobs.countJobs();
+    const found: FoundJob = { job, triggers, renewed, run, refusal, jobCount };
     return [{ ...event, found }];
   }
 
-  #ringOf({ name, triggers, within }: Extract<JobCommand, { type: 'jobSet' }>) {
-    return ringOf(name, triggers, within, (names) => this.#store.jobs.loadTriggers(names));
+  async #refusalOf(
+    { name, triggers, within }: Extract<JobCommand, { type: 'jobSet' }>,
+    { length: ownCount }: readonly Trigger[],
+  ): Promise<string | null> {
+    const { jobs } = this.#store;
+    const ring = await ringOf(name, triggers, within, (names) => jobs.loadTriggers(names));
+    return ring ?? crowdOf(name, triggers, ownCount, (...of) => jobs.loadListeners(...of));
   }
 
   #renewed(

@@ -1,5 +1,5 @@
-/** Whether a job would wait, by its triggers with `on`, for its own ends. Reads triggers, and nothing else. */
-import { SOURCE_JOBS_MAX, SOURCE_STEPS_MAX } from '../../domain/bounds.ts';
+/** Whether a job may wait, by its triggers with `on`, for the ends of others. Reads triggers, and nothing else. */
+import { LISTENERS_MAX, SOURCE_JOBS_MAX, SOURCE_STEPS_MAX } from '../../domain/bounds.ts';
 import type { DefinedTrigger } from '../../domain/jobs/job-events.ts';
 import { seesAll, type Sight } from '../../domain/model/task-filter.ts';
 import type { JobReads } from './job-store.ts';
@@ -33,6 +33,24 @@ export async function ringOf(
     // It may lead by jobs that whoever asks is not to know of.
     const way = seesAll(within) ? `: ${wayOf(name, waiters)}` : ', nor by way of others';
     return `a job does not wait for itself${way}`;
+  }
+  return null;
+}
+
+/** Why it may not: so many triggers wait for one already. Null: it may. @param ownCount triggers that it has as it is. */
+export async function crowdOf(
+  name: string,
+  triggers: readonly Pick<DefinedTrigger, 'source'>[],
+  ownCount: number,
+  read: JobReads['loadListeners'],
+): Promise<string | null> {
+  for (const source of new Set(triggers.map((trigger) => trigger.source))) {
+    if (source === null) continue;
+    const own = triggers.filter((trigger) => trigger.source === source).length;
+    const found = await read(source, LISTENERS_MAX + ownCount);
+    const others = found.filter(({ job }) => job !== name).length;
+    if (others + own <= LISTENERS_MAX) continue;
+    return `at most ${LISTENERS_MAX} triggers wait for ends of one job: ${others} of others do for ${source}`;
   }
   return null;
 }

@@ -1,5 +1,7 @@
 /** What the master holds of jobs at most; `bounds.ts` has the rest. */
 
+/** Jobs of a namespace: their rows are on disk, and some of them are read when calendars change. */
+export const JOBS_MAX = 200_000;
 /** Versions of a job that are kept: the oldest goes. */
 export const JOB_VERSIONS_MAX = 30;
 

@@ -73,8 +73,10 @@ export interface FoundJob {
   readonly renewed: readonly Trigger[];
   /** What would be run now; a text: why that would be refused. Null: nothing is to be run. */
   readonly run: RunTask | null;
-  /** Why it may not have the triggers that it is to have: it would wait for itself. Null: it may. */
-  readonly ring: string | null;
+  /** Why it may not wait for ends of the jobs that it is to wait for. Null: it may. */
+  readonly refusal: string | null;
+  /** How many jobs there are, where that had to be counted; null: it is known, or no matter. */
+  readonly jobCount: number | null;
 }
 
 /** A run, before it is accepted. */

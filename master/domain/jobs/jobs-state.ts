@@ -16,6 +16,8 @@ export interface JobsState {
   /** Of these the ones that are to be looked at: a run has ended, or nothing keeps one that waits. */
   readonly unsettled: Set<string>;
   readonly calendars: Map<string, Calendar>;
+  /** How many there are; null: nobody has counted them since this master began. */
+  jobCount: number | null;
   /** The newest instant that a run by hand has had: no other has the same. */
   lastByHandAt: number;
 }
@@ -28,5 +30,6 @@ export const noJobs = (): JobsState => ({
   activities: new Map(),
   unsettled: new Set(),
   calendars: new Map(),
+  jobCount: null,
   lastByHandAt: 0,
 });

@@ -1,5 +1,5 @@
 /** Jobs as people set them: made, changed, run by hand, and deleted. */
-import { JOB_VERSIONS_MAX, SKIPS_MAX } from '../bounds.ts';
+import { JOB_VERSIONS_MAX, JOBS_MAX, SKIPS_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import type { Event } from '../events.ts';
@@ -57,8 +57,12 @@ function jobSet(state: State, event: Ask<'jobSet'>, now: number, out: Output): C
   const { name, definition, found, expect, isTrial, by } = event;
   const stale = staleness(found, expect);
   if (stale !== null) return stale;
-  const { job: before, triggers, renewed, ring } = found;
-  if (ring !== null) return { kind: 'misfit', message: ring };
+  const { job: before, triggers, renewed, refusal } = found;
+  if (refusal !== null) return { kind: 'misfit', message: refusal };
+  const jobCount = state.jobs.jobCount ?? found.jobCount;
+  if (before === null && jobCount !== null && jobCount >= JOBS_MAX) {
+    return { kind: 'full', message: `there are ${JOBS_MAX} jobs: delete one` };
+  }
   const { isEnabled: wanted, ...rest } = definition;
   const isEnabled = wanted ?? before?.isEnabled ?? true;
   const isSame = before !== null && before.spec === rest.spec && before.template === rest.template;
@@ -72,6 +76,7 @@ function jobSet(state: State, event: Ask<'jobSet'>, now: number, out: Output): C
   const kept = isMoved ? { createdAt: now, ...before, ...begun } : before;
   const job: Job = { ...kept, ...rest, name, version, isEnabled, changedAt: now, by };
   out.changes.push({ op: 'put', table: 'job', key: name, row: job });
+  if (before === null && jobCount !== null) state.jobs.jobCount = jobCount + 1;
   if (!isSame) putVersion(job, out);
   putTriggers(state, triggers, isMoved ? renewed.map(forgetful) : renewed, out);
   tell(state, out, 'job.changed', now, {}, { job: name, version });
@@ -138,6 +143,7 @@ function jobRemoved(
   if (job === null) return NO_JOB;
   if (stale !== null) return stale;
   out.changes.push({ op: 'remove', table: 'job', key: name, expect: 'any' });
+  if (state.jobs.jobCount !== null) state.jobs.jobCount -= 1;
   for (let at = Math.max(1, job.version - JOB_VERSIONS_MAX + 1); at <= job.version; at++) {
     out.changes.push({ op: 'remove', table: 'jobVersion', key: [name, at], expect: 'any' });
   }

@@ -51,6 +51,10 @@ export class MemoryJobs implements JobReads {
     return jobs;
   }
 
+  async countJobs(): Promise<number> {
+    return this.#rows.of('job').size;
+  }
+
   async loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]> {
     return this.#triggers(({ job }) => jobs.includes(job)).sort(byPlace);
   }

@@ -102,6 +102,7 @@ describeStores('jobs in a store', (open) => {
       const { jobs, after } = await tasks.jobs.listJobs({ ...none, ...change });
       return { names: jobs.map(({ name }) => name), after };
     };
+    expect(await tasks.jobs.countJobs()).to.equal(3);
     expect(await list({})).to.deep.equal({ names: ['a', 'b'], after: 'b' });
     expect(await list({ after: 'b' })).to.deep.equal({ names: ['c'], after: null });
     expect(await list({ tag: 'x' })).to.deep.equal({ names: ['c'], after: null });

@@ -2,10 +2,20 @@
  * Why a task waits, once for each reason: how it comes to that, what is said of it, and the change that is
  * proposed. The page for people shows the same sentences (`docs/how-to/why-a-task-waits.md`).
  */
-import type { NewTask } from '../../../master/domain/events.ts';
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import type { RefusalReason } from '../../../master/domain/why/asked.ts';
 import type { GateBench } from '../gates.ts';
+import {
+  asked,
+  atWork,
+  BACKFILLED,
+  drain,
+  ofGroup,
+  pause,
+  setLimit,
+  setType,
+  unready,
+} from './build.ts';
 
 export interface Scenario {
   readonly reason: RefusalReason;
@@ -20,44 +30,6 @@ export interface Scenario {
 }
 
 const MINUTE = 60_000;
-
-const pause = { by: null, reason: 'the disk is full', until: null };
-
-const BACKFILLED = {
-  ...{ name: 'nightly', version: 1, trigger: 'default', nominal: 0 },
-  backfill: { rerun: 1, operationId: 'op' },
-};
-
-/** `asked` with these fields, of type `echo` and group `g`. */
-const asked = (fields: Partial<NewTask> = {}) => ({ id: 'asked', ...fields });
-const ofGroup = (group: string) => ({ user: { group, project: null, env: null, user: null } });
-
-/** Executors that run a task each. */
-async function atWork(bench: GateBench, ...ids: string[]): Promise<void> {
-  for (const id of ids) {
-    await bench.connect(id);
-    await bench.submit(`on ${id}`);
-    await bench.accept(id);
-  }
-}
-
-const setType = (bench: GateBench, definition: object) =>
-  bench.command({
-    type: 'typeSet',
-    name: 'echo',
-    text: JSON.stringify(definition),
-    expect: null,
-  });
-
-const setLimit = (bench: GateBench, max: number, per: 'cluster' | { label: string } = 'cluster') =>
-  bench.command({ type: 'limitSet', name: 'drm', limit: { name: 'drm', max, per } });
-
-const drain = (bench: GateBench, executorId: string) =>
-  bench.command({ type: 'drainRequested', executorId, timeoutMs: null, reason: null, by: null });
-
-const unready = (reason: string | null, diskBytes: number | null) => ({
-  ready: { ok: reason === null, reason, diskBytes },
-});
 
 /** `08:30`, of UTC. */
 const timeAt = (at: number) => new Date(at).toISOString().slice(11, 16);

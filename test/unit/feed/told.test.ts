@@ -309,10 +309,24 @@ function ofJobs(scheduler: Scheduler): Output[] {
   const { name, spec, template, type, group, tags, description } = job;
   const definition = { spec, template, type, group, tags, description, isEnabled: null };
   const trigger = sampleTrigger();
-  const found = { job: null, triggers: [], renewed: [trigger], run: null, ring: null };
+  const found = {
+    job: null,
+    triggers: [],
+    renewed: [trigger],
+    run: null,
+    refusal: null,
+    jobCount: 0,
+  };
   const asked = { name, definition, triggers: [], expect: null, isTrial: false, by: null };
   command({ type: 'jobSet', ...asked, within, found });
-  const kept = { job, triggers: [trigger], renewed: [trigger], run: null, ring: null };
+  const kept = {
+    job,
+    triggers: [trigger],
+    renewed: [trigger],
+    run: null,
+    refusal: null,
+    jobCount: 0,
+  };
   command({ type: 'jobEnabled', name, isEnabled: false, within, found: kept });
   const off = { ...kept, job: { ...job, isEnabled: false } };
   command({ type: 'jobEnabled', name, isEnabled: true, within, found: off });

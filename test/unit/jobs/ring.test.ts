@@ -1,6 +1,6 @@
 /** Jobs that wait for ends of each other: what leads back to the job that is set. */
 import { expect } from 'chai';
-import { ringOf } from '../../../master/application/jobs/ring.ts';
+import { crowdOf, ringOf } from '../../../master/application/jobs/ring.ts';
 import { ALL, type Sight } from '../../../master/domain/model/task-filter.ts';
 import { sampleTrigger } from '../../helpers/jobs/sample-job.ts';
 
@@ -50,5 +50,22 @@ describe('a job that waits for others', () => {
     expect(long.readCount).to.equal(32);
     const wide = { b: Array.from({ length: 300 }, (_, at) => `w${at}`) };
     expect((await told(['b'], wide)).ring).to.match(far);
+  });
+
+  it('is refused where a hundred triggers wait for one of them, those aside that it has itself', async () => {
+    const read =
+      (counts: Readonly<Record<string, number>>) => async (source: string, limit: number) =>
+        Object.entries(counts)
+          .flatMap(([job, count]) =>
+            Array.from({ length: count }, (_, at) =>
+              sampleTrigger({ job, name: `t${at}`, source }),
+            ),
+          )
+          .slice(0, limit);
+    const two = [{ source: 'b' }, { source: null }, { source: 'b' }];
+    expect(await crowdOf('a', two, 30, read({ a: 30, x: 98 }))).to.equal(null);
+    expect(await crowdOf('a', two, 0, read({ x: 60, y: 39 }))).to.equal(
+      'at most 100 triggers wait for ends of one job: 99 of others do for b',
+    );
   });
 });

@@ -82,6 +82,12 @@ export class JobRows implements JobReads {
     return database.rows(sql, [this.#ns, ...values]);
   }
 
+  async countJobs(): Promise<number> {
+    const sql = 'SELECT COUNT(*) AS job_count FROM job WHERE ns = ?';
+    const [row] = await this.#engine.rows(sql, [this.#ns]);
+    return Number(row?.['job_count'] ?? 0);
+  }
+
   loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]> {
     return this.#triggersOf(this.#engine, jobs);
   }
