@@ -47,6 +47,11 @@ export interface OccurrenceQuery {
   readonly limit: number;
 }
 
+export interface JobCount {
+  readonly count: number;
+  readonly last: string | null;
+}
+
 /** Of one namespace. */
 export interface JobReads {
   /** When the first trigger is to be looked at after that instant; null: none is. */
@@ -55,7 +60,8 @@ export interface JobReads {
   loadDueTriggers(from: number, to: number, limit: number): Promise<readonly Trigger[]>;
   /** Ends before the jobs come to more than `bytesMax`, about, though not before the first. */
   loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]>;
-  countJobs(): Promise<number>;
+  /** How many come behind that name, of the next `limit`, and which is the last of these; null: there is none. */
+  countJobs(after: string, limit: number): Promise<JobCount>;
   loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]>;
   /** Triggers that wait for ends of this job, `limit` at most. */
   loadListeners(job: string, limit: number): Promise<readonly Trigger[]>;

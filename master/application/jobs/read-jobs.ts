@@ -1,6 +1,7 @@
 /** Reads rows of jobs that the state asks for. Whoever calls steps nothing else meanwhile. */
 import {
   DUE_COUNT_MAX,
+  JOBS_MAX,
   LATE_AT_ONCE_MAX,
   LISTENERS_MAX,
   MISFIRE_ALL_COUNT_MAX,
@@ -35,6 +36,8 @@ import type { Templates } from './templates.ts';
 const NEVER_AT = Number.MIN_SAFE_INTEGER;
 /** Triggers whose times are found in one piece: some milliseconds. */
 const PIECE_COUNT = 16;
+/** Jobs that are counted in one piece: some milliseconds. */
+const COUNT_PAGE = 20_000;
 
 /** What the state may ask for of jobs. */
 type JobLoad = Extract<Load, { type: 'job' | 'triggers' | 'settled' | 'replan' }>;
@@ -275,9 +278,19 @@ export class JobReader {
     const run = await this.#runOf(state, event, job);
     const refusal = event.type === 'jobSet' ? await this.#refusalOf(event, triggers) : null;
     const isCounted = event.type !== 'jobSet' || job !== null || state.jobs.jobCount !== null;
-    const jobCount = isCounted ? null : await this.#store.jobs.countJobs();
+    const jobCount = isCounted ? null : await this.#countJobs();
     const found: FoundJob = { job, triggers, renewed, run, refusal, jobCount };
     return [{ ...event, found }];
+  }
+
+  async #countJobs(): Promise<number> {
+    let count = 0;
+    for (let after = ''; ; await this.#breathe()) {
+      const page = await this.#store.jobs.countJobs(after, COUNT_PAGE);
+      count += page.count;
+      if (page.last === null || page.count < COUNT_PAGE || count >= JOBS_MAX) return count;
+      after = page.last;
+    }
   }
 
   async #refusalOf(

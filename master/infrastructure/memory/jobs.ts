@@ -1,5 +1,6 @@
 /** What the store in memory tells of jobs: the same as the SQL store. */
 import type {
+  JobCount,
   JobPage,
   JobQuery,
   JobReads,
@@ -51,8 +52,11 @@ export class MemoryJobs implements JobReads {
     return jobs;
   }
 
-  async countJobs(): Promise<number> {
-    return this.#rows.of('job').size;
+  async countJobs(after: string, limit: number): Promise<JobCount> {
+    const all = [...this.#rows.of('job').values()].map(({ name }) => name);
+    const names = all.filter((name) => name > after).sort(compare);
+    const page = names.slice(0, limit);
+    return { count: page.length, last: page.at(-1) ?? null };
   }
 
   async loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]> {

@@ -102,7 +102,9 @@ describeStores('jobs in a store', (open) => {
       const { jobs, after } = await tasks.jobs.listJobs({ ...none, ...change });
       return { names: jobs.map(({ name }) => name), after };
     };
-    expect(await tasks.jobs.countJobs()).to.equal(3);
+    expect(await tasks.jobs.countJobs('', 2)).to.deep.equal({ count: 2, last: 'b' });
+    expect(await tasks.jobs.countJobs('b', 2)).to.deep.equal({ count: 1, last: 'c' });
+    expect(await tasks.jobs.countJobs('c', 2)).to.deep.equal({ count: 0, last: null });
     expect(await list({})).to.deep.equal({ names: ['a', 'b'], after: 'b' });
     expect(await list({ after: 'b' })).to.deep.equal({ names: ['c'], after: null });
     expect(await list({ tag: 'x' })).to.deep.equal({ names: ['c'], after: null });

@@ -23,6 +23,14 @@ import { type DefaultStore, ofDefault } from '../subjects.ts';
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const LANE = 7;
 
+const TRIGGER = { job: 'nightly', trigger: 'default' };
+const RECORDS = {
+  ...{ ...TRIGGER, state: null, from: null, to: null, noticedFrom: null },
+  ...{ after: null, limit: 5 },
+};
+/** Of those that lists look at. */
+const TABLES = /^(task|job|occurrence)/;
+
 const lists: Record<string, (store: DefaultStore) => Promise<unknown>> = {
   'no filter': (store) => store.listTasks(everything),
   'a type': (store) => store.listTasks({ ...everything, type: 'none' }),
@@ -37,6 +45,17 @@ const lists: Record<string, (store: DefaultStore) => Promise<unknown>> = {
   'in their order': (store) =>
     store.listWaiting({ ...ANY_TASK, lanes: [LANE], after: null, limit: 5 }),
   'how many have failed': (store) => store.countEnded('failed', 10_000),
+  jobs: (store) =>
+    store.jobs.listJobs({
+      ...{ after: '', limit: 5, tag: null, text: null, isEnabled: null, within: null },
+    }),
+  'how many jobs': (store) => store.jobs.countJobs('', 5),
+  'what goes by calendars': (store) => store.jobs.loadCalendared('nightly/default', 5),
+  'records of some times': (store) => store.jobs.loadRecords(TRIGGER, 0, NOW, 5),
+  'what has become of times': (store) => store.jobs.listOccurrences({ ...RECORDS, trigger: null }),
+  'what has become of a trigger': (store) => store.jobs.listOccurrences(RECORDS),
+  'what was skipped': (store) =>
+    store.jobs.listOccurrences({ ...RECORDS, trigger: null, state: 'skipped' }),
 };
 /** Of live tasks and of history: the name of the index without that of the table. */
 const wanted: Record<keyof typeof lists, string> = {
@@ -52,6 +71,13 @@ const wanted: Record<keyof typeof lists, string> = {
   'ids that begin so': 'PRIMARY ns_id',
   'in their order': 'PRIMARY queue',
   'how many have failed': 'state',
+  jobs: 'PRIMARY',
+  'how many jobs': 'PRIMARY',
+  'what goes by calendars': 'PRIMARY',
+  'records of some times': 'PRIMARY',
+  'what has become of times': 'nominal',
+  'what has become of a trigger': 'PRIMARY',
+  'what was skipped': 'state',
 };
 /** Few are sorted: some of an index, or the page of the lanes. */
 const SORTED = ['gave up', 'ids that begin so', 'in their order'];
@@ -66,10 +92,13 @@ async function planOfFile(rowsOf: Database['rows'], { sql, values }: Read): Prom
   const details = (await rowsOf(`EXPLAIN QUERY PLAN ${sql}`, values)).map((row) =>
     String(row['detail']),
   );
-  const reads = details.filter((detail) => /^(SCAN|SEARCH) task/.test(detail));
+  const reads = details.filter((detail) => /^(SCAN|SEARCH) (task|job|occurrence)/.test(detail));
   const keys = reads.map((detail) => {
     const index = /USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1];
-    return index ?? (detail.includes('PRIMARY KEY') ? 'PRIMARY' : detail);
+    return (
+      index?.replace(/^sqlite_autoindex_\w+_1$/, 'PRIMARY') ??
+      (detail.includes('PRIMARY KEY') ? 'PRIMARY' : detail)
+    );
   });
   return { keys, isSorted: details.some((detail) => /TEMP B-TREE/.test(detail)) };
 }
@@ -77,7 +106,7 @@ async function planOfFile(rowsOf: Database['rows'], { sql, values }: Read): Prom
 /** What a server says. */
 async function planOnServer(rowsOf: Database['rows'], { sql, values }: Read): Promise<Plan> {
   const rows: readonly Row[] = await rowsOf(`EXPLAIN ${sql}`, values);
-  const reads = rows.filter((row) => String(row['table']).startsWith('task'));
+  const reads = rows.filter((row) => TABLES.test(String(row['table'])));
   const keys = reads.map((row) => (row['key'] as string | null) ?? 'no key');
   return { keys, isSorted: rows.some((row) => /filesort/.test(String(row['Extra']))) };
 }
@@ -125,12 +154,13 @@ function describePlans(
       it(`${what}: ${wanted[what]}`, async () => {
         asked = [];
         await list(store);
-        const reads = asked.filter(({ sql }) => sql.includes('task'));
+        const reads = asked.filter(({ sql }) => /\b(task|job|occurrence)/.test(sql));
         expect(reads).to.have.length.greaterThan(0);
         const keys = new Set<string>();
         for (const read of reads) {
           const plan = await planOf(database.rows.bind(database), read);
-          for (const key of plan.keys) keys.add(key.replace(/^task_(history_\d+_)?/, ''));
+          for (const key of plan.keys)
+            keys.add(key.replace(/^(task_(history_\d+_)?|occurrence_ns_)/, ''));
           if (!SORTED.includes(what)) expect(plan.isSorted, read.sql).to.equal(false);
         }
         expect([...keys].sort().join(' ')).to.equal(wanted[what]);

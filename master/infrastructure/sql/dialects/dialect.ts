@@ -115,6 +115,8 @@ export interface Dialect {
   readBy(table: string, index: string): string;
   /** The same in the order of its primary key. */
   readByKey(table: string): string;
+  /** The same, where that key is of several columns. */
+  readByLongKey(table: string): string;
   insert(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
   /** As `insert`; rows that have their primary keys go. */
   replace(table: string, columns: Columns, rows: readonly Value[][]): Statement[];

@@ -331,6 +331,7 @@ export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
     dropIndex: (table, name) => `DROP INDEX ${table}_${name} ON ${table}`,
     readBy: (table, index) => `${table} FORCE INDEX (${index})`,
     readByKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
+    readByLongKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
     insert: (table, columns, rows) =>
       fitting(rows.map(literal)).map((group) => ({
         sql: `INSERT ${into(table, columns, group)}`,

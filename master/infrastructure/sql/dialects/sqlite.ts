@@ -206,6 +206,8 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     dropIndex: (table, name) => `DROP INDEX IF EXISTS ${table}_${name}`,
     readBy: (table, index) => `${table} INDEXED BY ${index}`,
     readByKey: (table) => `${table} NOT INDEXED`,
+    // To SQLite that is an index as others: without it all rows are read, and sorted.
+    readByLongKey: (table) => `${table} INDEXED BY sqlite_autoindex_${table}_1`,
     insert: (table, columns, rows) => [
       { sql: `INSERT ${into(table, columns)}`, runs: rows, touches: rows.length },
     ],

@@ -1,5 +1,11 @@
 /** What is read of jobs in SQL: by the engine in the order of indexes, by people page by page. */
-import type { JobPage, JobQuery, JobReads, OccurrenceQuery } from '../../../application/ports.ts';
+import type {
+  JobCount,
+  JobPage,
+  JobQuery,
+  JobReads,
+  OccurrenceQuery,
+} from '../../../application/ports.ts';
 import type { Job, JobVersion, Occurrence, Trigger } from '../../../domain/model/job.ts';
 import { isAsked } from '../../../domain/model/job-query.ts';
 import type { Database, Databases } from '../database.ts';
@@ -82,10 +88,15 @@ export class JobRows implements JobReads {
     return database.rows(sql, [this.#ns, ...values]);
   }
 
-  async countJobs(): Promise<number> {
-    const sql = 'SELECT COUNT(*) AS job_count FROM job WHERE ns = ?';
-    const [row] = await this.#engine.rows(sql, [this.#ns]);
-    return Number(row?.['job_count'] ?? 0);
+  async countJobs(after: string, limit: number): Promise<JobCount> {
+    const [row] = await this.#engine.rows(
+      `SELECT COUNT(*) AS job_count, MAX(name) AS last_name FROM
+         (SELECT name FROM ${this.#engine.dialect.readByLongKey('job')}
+          WHERE ns = ? AND name > ? ORDER BY name LIMIT ?) AS page`,
+      [this.#ns, after, limit],
+    );
+    const last = (row?.['last_name'] as string | null | undefined) ?? null;
+    return { count: Number(row?.['job_count'] ?? 0), last };
   }
 
   loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]> {
@@ -111,7 +122,7 @@ export class JobRows implements JobReads {
   async loadCalendared(after: string, limit: number): Promise<readonly Trigger[]> {
     const [job = '', name = ''] = after.split('/');
     const rows = await this.#engine.rows(
-      `SELECT * FROM ${this.#engine.dialect.readByKey('job_trigger')}
+      `SELECT * FROM ${this.#engine.dialect.readByLongKey('job_trigger')}
        WHERE ns = ? AND (job > ? OR (job = ? AND name > ?)) AND is_calendared = 1
        ORDER BY job, name LIMIT ?`,
       [this.#ns, job, job, name, limit],
@@ -125,7 +136,7 @@ export class JobRows implements JobReads {
     to: number,
     limit: number,
   ): Promise<readonly Occurrence[]> {
-    const table = this.#engine.dialect.readByKey('occurrence');
+    const table = this.#engine.dialect.readByLongKey('occurrence');
     const of = [this.#ns, job, trigger];
     const select = `SELECT * FROM ${table} WHERE ns = ? AND job = ? AND trigger_name = ?`;
     const before = await this.#engine.rows(
@@ -143,7 +154,7 @@ export class JobRows implements JobReads {
   async listJobs(query: JobQuery): Promise<JobPage> {
     const { after, limit } = query;
     const rows = await this.#readers.rows(
-      `SELECT ${LISTED} FROM ${this.#readers.dialect.readByKey('job')}
+      `SELECT ${LISTED} FROM ${this.#readers.dialect.readByLongKey('job')}
        WHERE ns = ? AND name > ? ORDER BY name LIMIT ?`,
       [this.#ns, after, LOOK_COUNT],
     );
@@ -195,7 +206,7 @@ export class JobRows implements JobReads {
     const { dialect } = this.#readers;
     const byTrigger = trigger !== null && state === null;
     const table = byTrigger
-      ? dialect.readByKey('occurrence')
+      ? dialect.readByLongKey('occurrence')
       : dialect.readBy('occurrence', `occurrence_ns_${state === null ? 'nominal' : 'state'}`);
     const rows = await this.#readers.rows(
       `SELECT * FROM ${table} WHERE ${where.join(' AND ')}
