@@ -123,7 +123,7 @@ export class JobRows implements JobReads {
     const [job = '', name = ''] = after.split('/');
     const rows = await this.#engine.rows(
       `SELECT * FROM ${this.#engine.dialect.readByLongKey('job_trigger')}
-       WHERE ns = ? AND (job > ? OR (job = ? AND name > ?)) AND is_calendared = 1
+       WHERE ns = ? AND job >= ? AND (job > ? OR name > ?) AND is_calendared = 1
        ORDER BY job, name LIMIT ?`,
       [this.#ns, job, job, name, limit],
     );
@@ -199,7 +199,7 @@ export class JobRows implements JobReads {
     if (after !== null) {
       const [nominal, name, rerun] = after;
       add(
-        '(nominal < ? OR (nominal = ? AND (trigger_name < ? OR (trigger_name = ? AND rerun < ?))))',
+        'nominal <= ? AND (nominal < ? OR trigger_name < ? OR (trigger_name = ? AND rerun < ?))',
         ...[nominal, nominal, name, name, rerun],
       );
     }
