@@ -43,6 +43,7 @@ export function itKeepsCalendars(of: () => Console, hostile: string): void {
     await closed();
     const made = page.getByRole('button', { name: /^10 Oct 2026 · A working day, although/ });
     await made.waitFor();
+    expect((await made.boundingBox())?.height).to.be.below(40);
     await made.focus();
     await page.keyboard.press('ArrowDown');
     const focused = await page.evaluate('document.activeElement.dataset.date');

@@ -161,7 +161,7 @@ interface GridProps {
 
 function Grid({ month, today, cellOf }: GridProps) {
   return (
-    <table class="month" aria-label={monthText(month)}>
+    <table class="job-month" aria-label={monthText(month)}>
       <thead>
         <tr>
           {WEEKDAYS.map((weekday) => (
@@ -173,7 +173,7 @@ function Grid({ month, today, cellOf }: GridProps) {
         {weeksOf(month).map((week) => (
           <tr key={week.find(Boolean)}>
             {week.map((day, at) => (
-              <td key={at} class={day === today ? 'today' : ''}>
+              <td key={at} class={day === today ? 'job-today' : ''}>
                 {day !== null && cellOf(day)}
               </td>
             ))}
@@ -236,7 +236,7 @@ function Day({ day, turns, zone, isUnknown, isChosen, href }: DayProps) {
         text: `× ${n.toLocaleString(language())}`,
       }));
   return (
-    <a href={href} class="day" aria-current={isChosen ? 'date' : undefined}>
+    <a href={href} class="job-day" aria-current={isChosen ? 'date' : undefined}>
       <b>
         {Number(day.slice(8))} <span class="sr">{monthText(day.slice(0, 7))}</span>
       </b>
