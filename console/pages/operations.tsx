@@ -53,7 +53,7 @@ const operationLayout: Layout<OperationList['operations'][number]> = {
       ),
     },
     { title: 'operation.by', class: 'wide', show: ({ by }) => by },
-    { title: 'field.reason', class: 'fill', show: ({ reason }) => reason },
+    { title: 'field.reason', class: 'fill', text: 'whole', show: ({ reason }) => reason },
     { title: 'when', class: 'num', show: ({ created_at: at }) => <Time at={at} /> },
   ],
 };

@@ -64,8 +64,13 @@ export function Table<Row>({ of, rows, reload = () => undefined, choice }: Props
                     <Tick label={key} keys={[key]} choice={choice} />
                   </td>
                 )}
-                {columns.map(({ title, class: place = '', text = '', show }) => (
-                  <td key={title} class={`${place} ${text}`}>
+                {columns.map(({ title, class: place = '', text = '', show, isTitleHidden }) => (
+                  <td
+                    key={title}
+                    class={`${place} ${text}`}
+                    // On a phone it stands beside what it is of.
+                    data-title={isTitleHidden === true ? undefined : t(title)}
+                  >
                     {show(row, reload)}
                   </td>
                 ))}
