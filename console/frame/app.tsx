@@ -1,6 +1,6 @@
 /** The whole page: who is here is known first, then where; what cannot be shown says why. */
 import type { Whoami } from '@soda-scheduler/protocol';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { call, reach, Refused, setCsrf } from '../api/call.ts';
 import { may } from '../api/me.ts';
 import { t } from '../words/words.ts';
@@ -12,6 +12,7 @@ import { Login } from './login.tsx';
 import { Navigation } from './navigation.tsx';
 import { useNews } from './news.ts';
 import { pageAt } from './pages.tsx';
+import type { Place } from './place.ts';
 import { usePlace } from './route.ts';
 import { changeSettings, readSettings, type Settings } from './settings.ts';
 
@@ -92,7 +93,7 @@ function Inside({ me, settings, change }: InsideProps) {
       change({ views: name === null ? others : { ...others, [namespace]: name } });
     },
   };
-  useEffect(() => window.scrollTo(0, 0), [place.page, place.name]);
+  useStart(place);
   return (
     <FrameContext.Provider value={frame}>
       <a class="skip" href="#main" onClick={skip}>
@@ -114,8 +115,22 @@ function Inside({ me, settings, change }: InsideProps) {
   );
 }
 
+/** Whoever goes to a page begins at its top, with the keyboard too; but not whoever has just opened the console. */
+function useStart({ page, name }: Place): void {
+  const isOpen = useRef(false);
+  useEffect(() => {
+    window.scrollTo(0, 0);
+    if (isOpen.current) focusPage();
+    isOpen.current = true;
+  }, [page, name]);
+}
+
+function focusPage(): void {
+  document.getElementById('main')?.focus({ preventScroll: true });
+}
+
 /** The part of the URL behind `#` is where one is. */
 function skip(event: Event): void {
   event.preventDefault();
-  document.getElementById('main')?.focus();
+  focusPage();
 }

@@ -144,8 +144,10 @@ function QuestionDialog({ question, close }: DialogProps) {
     [wrong],
   );
 
-  const { title, text, content, verb, isGrave, said, done } = question;
+  const { title, text, content, said, done } = question;
   const fields = fieldsOf(question, typed);
+  // The browser takes whoever leaves back to where they were.
+  const leave = (): void => dialog.current?.close();
   const requests = (): readonly Request[] =>
     [question.request(saying(fields, typed), bodyOf(fields, typed))].flat();
   const submit = async (event: Event): Promise<void> => {
@@ -158,7 +160,7 @@ function QuestionDialog({ question, close }: DialogProps) {
       const asked = requests();
       let answer: unknown;
       for (const request of asked) answer = await call<unknown>(request);
-      close();
+      leave();
       tell(said ?? t('asking.done'));
       const last = asked.at(-1);
       if (last !== undefined && stays()) done?.(answer, last);
@@ -188,15 +190,36 @@ function QuestionDialog({ question, close }: DialogProps) {
         <Refused why={problem} />
         <footer>
           {curl !== null && <Copy text={curl} label={t('copy.curl')} />}
-          <button type="button" onClick={close}>
-            {t('asking.leave')}
-          </button>
-          <button type="submit" class={isGrave === true ? 'grave' : 'main'} disabled={isBusy}>
-            {verb}
-          </button>
+          <Verbs of={question} leave={leave} isBusy={isBusy} areFirst={fields.length === 0} />
         </footer>
       </form>
     </dialog>
+  );
+}
+
+interface VerbsProps {
+  readonly of: Question;
+  readonly leave: () => void;
+  readonly isBusy: boolean;
+  /** There is nothing to type: the keyboard begins here, and not at what takes something away. */
+  readonly areFirst: boolean;
+}
+
+function Verbs({ of: { verb, isGrave = false }, leave, isBusy, areFirst }: VerbsProps) {
+  return (
+    <>
+      <button type="button" onClick={leave} autofocus={areFirst && isGrave}>
+        {t('asking.leave')}
+      </button>
+      <button
+        type="submit"
+        class={isGrave ? 'grave' : 'main'}
+        disabled={isBusy}
+        autofocus={areFirst && !isGrave}
+      >
+        {verb}
+      </button>
+    </>
   );
 }
 

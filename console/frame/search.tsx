@@ -22,10 +22,66 @@ const NAMESPACES_MAX = 20;
 export function Search() {
   const { place, may } = useFrame();
   const { namespace } = place;
-  const seesExecutors = may('GET /executors');
   const [text, setText] = useState('');
-  const [found, setFound] = useState<readonly Found[] | null>(null);
   const field = useRef<HTMLInputElement>(null);
+  /** Where one was before. */
+  const before = useRef<EventTarget | null>(null);
+  const found = useFound(text, namespace, may('GET /executors'));
+  const leave = (): void => {
+    setText('');
+    field.current?.blur();
+  };
+  const press = (event: KeyboardEvent): void => {
+    const { key, currentTarget: form } = event;
+    const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+    if (key === 'Escape') {
+      leave();
+      if (before.current instanceof HTMLElement) before.current.focus();
+    } else if (by !== undefined) {
+      const stops = [...(form as HTMLElement).querySelectorAll<HTMLElement>('input, a')];
+      stops[stops.findIndex((stop) => stop === document.activeElement) + by]?.focus();
+      event.preventDefault();
+    }
+  };
+  return (
+    <form
+      class="search"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const first = found?.[0];
+        if (first === undefined) return;
+        window.location.hash = hrefOf(first.place);
+        leave();
+      }}
+      onKeyDown={press}
+      onFocusIn={({ relatedTarget, currentTarget }) => {
+        if (!currentTarget.contains(relatedTarget as Node | null)) before.current = relatedTarget;
+      }}
+    >
+      <input
+        ref={field}
+        id="search"
+        type="search"
+        placeholder={t('search')}
+        aria-label={t('search')}
+        spellcheck={false}
+        autocomplete="off"
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      {found !== null && <Results of={found} leave={leave} />}
+    </form>
+  );
+}
+
+/** What has this id, or one that begins so; null: that is not known yet. */
+function useFound(
+  text: string,
+  namespace: string,
+  seesExecutors: boolean,
+): readonly Found[] | null {
+  const [found, setFound] = useState<readonly Found[] | null>(null);
   useEffect(() => {
     const id = text.trim();
     setFound(null);
@@ -42,48 +98,27 @@ export function Search() {
       stop.abort();
     };
   }, [text, namespace, seesExecutors]);
-  const leave = (): void => {
-    setText('');
-    field.current?.blur();
-  };
+  return found;
+}
+
+interface ResultsProps {
+  readonly of: readonly Found[];
+  readonly leave: () => void;
+}
+
+function Results({ of: found, leave }: ResultsProps) {
   return (
-    <form
-      class="search"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const first = found?.[0];
-        if (first === undefined) return;
-        window.location.hash = hrefOf(first.place);
-        leave();
-      }}
-      onKeyDown={({ key }) => key === 'Escape' && leave()}
-    >
-      <input
-        ref={field}
-        id="search"
-        type="search"
-        placeholder={t('search')}
-        aria-label={t('search')}
-        spellcheck={false}
-        autocomplete="off"
-        value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
-      />
-      {found !== null && (
-        <ul>
-          {found.length === 0 && <li class="soft">{t('search.none')}</li>}
-          {found.map((one) => (
-            <li key={hrefOf(one.place)}>
-              <a href={hrefOf(one.place)} onClick={leave}>
-                <span class="soft">{t(one.kind)}</span> <span class="id">{one.name}</span>
-                {one.namespace !== null && <span class="soft"> {one.namespace}</span>}
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
-    </form>
+    <ul>
+      {found.length === 0 && <li class="soft">{t('search.none')}</li>}
+      {found.map((one) => (
+        <li key={hrefOf(one.place)}>
+          <a href={hrefOf(one.place)} onClick={leave}>
+            <span class="soft">{t(one.kind)}</span> <span class="id">{one.name}</span>
+            {one.namespace !== null && <span class="soft"> {one.namespace}</span>}
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

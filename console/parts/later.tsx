@@ -1,6 +1,7 @@
 /** What is loaded once it is shown. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { reach } from '../api/call.ts';
 import { t } from '../words/words.ts';
 
 /** @param load loads it; it fails where the master is away, or is another version than this page came from. */
@@ -13,7 +14,7 @@ export function later<Props extends object>(
       loaded === null ? 'loading' : 'here',
     );
     useEffect(() => {
-      if (loaded !== null) return;
+      if (state !== 'loading' || loaded !== null) return;
       load().then(
         (found) => {
           loaded = found;
@@ -21,7 +22,11 @@ export function later<Props extends object>(
         },
         () => setState('failed'),
       );
-    }, []);
+    }, [state]);
+    useEffect(() => {
+      if (state !== 'failed') return undefined;
+      return reach.onChange(() => reach.awaySince() === null && setState('loading'));
+    }, [state]);
     if (state === 'failed') return <p class="refusal">{t('later.failed')}</p>;
     const Page = loaded;
     return Page === null ? <p class="loading">{t('loading')}</p> : <Page {...props} />;

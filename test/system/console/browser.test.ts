@@ -11,6 +11,7 @@ import { describeTasks } from './tasks.ts';
 import { itKeepsCalendars } from './calendars.ts';
 import { describeReports, filesOf } from './reports.ts';
 import { itKeepsJobs } from './jobs.ts';
+import { itGoesByKeys } from './keys.ts';
 import { itSets } from './settings.ts';
 
 const ADMIN = 'admin-token-0123456789';
@@ -62,6 +63,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   }
   it('asks for a token, says that it does not know one, and keeps none', async () => {
     await go('');
+    await page.getByLabel('Token').waitFor();
     await browser.expectAccessible('the login');
     const loaded = await filesOf(page);
     const names = loaded.map(({ name }) => name).join(' ');
@@ -202,6 +204,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect(text).to.include('"frame": 12345678901234567890');
   });
 
+  itGoesByKeys(console);
   itSets(console, HOSTILE);
   itKeepsCalendars(console, HOSTILE);
 
@@ -276,13 +279,20 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   it('fits a phone', async () => {
     await page.setViewportSize({ width: 375, height: 812 });
     const hashes = ['tasks', 'overview', 'executors', 'audit', 'alerts', 'namespaces', 'tokens'];
-    const set = ['alert-rules', 'define/film', 'limits', 'pauses'];
-    for (const hash of [...hashes, ...set, 'reports', 'task/evil-1']) {
+    const set = ['alert-rules', 'alert-receivers', 'define/film', 'limits', 'pauses', 'types'];
+    for (const hash of [...hashes, ...set, 'operations', 'reports', 'task/evil-1']) {
       await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.loading').first().waitFor({ state: 'detached' });
       const width = await page.evaluate('document.documentElement.scrollWidth');
       expect(width, hash).to.equal(375);
+      // Nothing stands beside the screen, and the page begins at once.
+      const tables = await page.evaluate<[number, number][]>(
+        `[...document.querySelectorAll('.scroll')].map((one) => [one.scrollWidth, one.clientWidth])`,
+      );
+      for (const [all, seen] of tables) expect(all, hash).to.be.at.most(seen);
+      const title = await page.getByRole('heading', { level: 1 }).boundingBox();
+      expect(title?.y, hash).to.be.below(110);
       const here = await page.locator('nav [aria-current="page"]').boundingBox();
       expect((here?.x ?? 375) + (here?.width ?? 0), hash).to.be.at.most(375);
     }
@@ -300,6 +310,24 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.locator('.live').getByText('No answer').waitFor();
     system.master.signal('SIGCONT');
     await page.locator('.live').getByText('Live').waitFor();
+  });
+
+  it('goes on by itself after the network was away, with what was typed and what could not be loaded', async () => {
+    await go('#/new-task');
+    await page.reload();
+    await page.getByLabel('Group').fill('typed');
+    // As if it had never been there.
+    const tools = await browser.context.newCDPSession(page);
+    await tools.send('Network.clearBrowserCache');
+    await browser.context.setOffline(true);
+    await says(/The master does not answer since/);
+    expect(await page.getByLabel('Group').inputValue()).to.equal('typed');
+    await go('#/jobs');
+    await says('This page could not be loaded');
+    await browser.context.setOffline(false);
+    await says('There is no job yet');
+    expect(await page.locator('.banner').count()).to.equal(0);
+    await go('#/tasks?type=paged');
   });
 
   it('says that the master is away, and goes on by itself when it is back', async () => {
