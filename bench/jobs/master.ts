@@ -21,7 +21,7 @@ const cpuUs = (): number => {
   return user + system;
 };
 
-// eslint-disable-next-line typescript/unbound-method
+// eslint-disable-next-line typescript/unbound-method -- called with its `this` below
 const commit = SqlTaskStore.prototype.commit;
 SqlTaskStore.prototype.commit = async function (made) {
   await commit.call(this, made);

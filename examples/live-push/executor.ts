@@ -5,9 +5,8 @@ import { z } from 'zod';
 import { findFfmpeg, missingProgram } from '../media/binaries.ts';
 import { runChild } from '../media/child-process.ts';
 import { MediaRoot } from '../media/media-root.ts';
+import { COMMON_SETTINGS, connectionOf, DEFAULT_URL, runProgram } from '../media/program.ts';
 import { pushHandler } from './push.ts';
-
-const DEFAULT_URL = 'http://127.0.0.1:18890';
 
 const HELP = `Runs tasks of type ffmpeg.push. Settings are environment variables:
 
@@ -24,7 +23,7 @@ const LEASE_SECONDS = 6;
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/;
 
 const settings = z.object({
-  MEDIA_ROOT: z.string({ error: 'name the directory of the media files' }).min(1),
+  ...COMMON_SETTINGS,
   PUSH_HOSTS: z
     .string()
     .default('')
@@ -38,27 +37,18 @@ const settings = z.object({
     .refine((hosts) => hosts.every((host) => HOST.test(host)), {
       error: 'expected host or host:port, with commas between',
     }),
-  SODA_URL: z.url().default(DEFAULT_URL),
-  SODA_EXECUTOR_TOKEN: z.string().optional(),
   LEASE_SECONDS: z.coerce.number().min(6).max(3_600).default(LEASE_SECONDS),
-  FFMPEG_THREADS: z.coerce.number().int().min(1).max(256).optional(),
-  DRAIN_SECONDS: z.coerce.number().min(0).max(86_400).default(10),
 });
 
-async function main(): Promise<void> {
-  const env = settings.safeParse(process.env);
-  if (!env.success) {
-    const problems = env.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(problems.join('\n'));
-  }
+async function main(env: z.output<typeof settings>): Promise<void> {
   const programs = await findFfmpeg(process.env);
-  const mediaRoot = await MediaRoot.open(env.data.MEDIA_ROOT);
-  const leaseMs = Math.round(env.data.LEASE_SECONDS * 1000);
+  const mediaRoot = await MediaRoot.open(env.MEDIA_ROOT);
+  const leaseMs = Math.round(env.LEASE_SECONDS * 1000);
   const handler = pushHandler({
     ...programs,
     mediaRoot,
-    allowedHosts: new Set(env.data.PUSH_HOSTS),
-    threads: env.data.FFMPEG_THREADS ?? null,
+    allowedHosts: new Set(env.PUSH_HOSTS),
+    threads: env.FFMPEG_THREADS ?? null,
     // The rest of the lease is for ending in; see the SDK.
     standstillMsMax: leaseMs - Math.max(leaseMs / 10, 2_000),
   });
@@ -69,17 +59,14 @@ async function main(): Promise<void> {
     isWhole = missing === null;
     return missing;
   };
-  const token = env.data.SODA_EXECUTOR_TOKEN;
   await createExecutor({
-    url: env.data.SODA_URL,
-    ...(token === undefined ? {} : { token }),
+    ...connectionOf(env),
     leaseMs,
     ready: async () =>
       (await missingProgram(programs)) ??
       (await mediaRoot.problem(0)) ??
       (await missingPartOnce()) ??
       true,
-    drainTimeoutMs: env.data.DRAIN_SECONDS * 1000,
   })
     .handle('ffmpeg.push', handler)
     .start();
@@ -108,11 +95,4 @@ async function missingPart(ffmpeg: string): Promise<string | null> {
   return missing.length === 0 ? null : `this ffmpeg was built without ${missing.join(', ')}`;
 }
 
-if (process.argv.some((arg) => arg === '--help' || arg === '-h')) {
-  console.log(HELP);
-} else {
-  main().catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
-  });
-}
+runProgram(HELP, settings, main);

@@ -1,0 +1,52 @@
+/**
+ * An executor of this folder as a process: the environment in, `--help`, an exit code out. What its tasks do is
+ * its own.
+ */
+import { z } from 'zod';
+
+export const DEFAULT_URL = 'http://127.0.0.1:18890';
+
+/** The settings that each has. */
+export const COMMON_SETTINGS = {
+  MEDIA_ROOT: z.string({ error: 'name the directory of the media files' }).min(1),
+  SODA_URL: z.url().default(DEFAULT_URL),
+  SODA_EXECUTOR_TOKEN: z.string().optional(),
+  FFMPEG_THREADS: z.coerce.number().int().min(1).max(256).optional(),
+  DRAIN_SECONDS: z.coerce.number().min(0).max(86_400).default(10),
+};
+
+/** How `createExecutor` is told of the settings that each has. */
+export function connectionOf(env: {
+  readonly SODA_URL: string;
+  readonly SODA_EXECUTOR_TOKEN?: string | undefined;
+  readonly DRAIN_SECONDS: number;
+}) {
+  const token = env.SODA_EXECUTOR_TOKEN;
+  return {
+    url: env.SODA_URL,
+    ...(token === undefined ? {} : { token }),
+    drainTimeoutMs: env.DRAIN_SECONDS * 1000,
+  };
+}
+
+/** Runs `main` with the settings of the environment, or says what is wrong with them and ends with 1. */
+export function runProgram<Settings extends z.ZodType>(
+  help: string,
+  settings: Settings,
+  main: (env: z.output<Settings>) => Promise<void>,
+): void {
+  if (process.argv.some((arg) => arg === '--help' || arg === '-h')) {
+    console.log(help);
+    return;
+  }
+  const start = async (): Promise<void> => {
+    const env = settings.safeParse(process.env);
+    if (env.success) return main(env.data);
+    const problems = env.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(problems.join('\n'));
+  };
+  start().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  });
+}
