@@ -10,11 +10,12 @@ import type { Clock } from '../session/clock.ts';
 import type { Dialled } from '../session/dial.ts';
 
 const SPOOL_BYTES_MAX = 16 * 1024 * 1024;
-/** With what stands around its lines a frame stays within its bound. */
-const LINES_BYTES_MAX = SESSION_LIMITS.logFrameBytesMax - 1024;
+/** Of a frame, unless one line is longer: the master takes it in a piece, and all else that is said to it waits. */
+const LINES_BYTES_MAX = 12 * 1024;
 /** Lines that come together go together, behind a result that comes with them. */
 const GATHER_MS = 20;
-/** Between two frames that are not full. */
+/** Between two frames: of the first there is more to go. */
+const FULL_PACE_MS = 10;
 const PACE_MS = 100;
 
 /** An attempt, and its proof: an id may be given again to another task, once it is forgotten. */
@@ -149,9 +150,11 @@ export class LogSpool {
     const earned = ((now - this.#allowedAt) * logBytesPerSecond) / 1000;
     this.#allowedBytes = Math.min(logBurstBytes, this.#allowedBytes + earned);
     this.#allowedAt = now;
-    const paceMs = this.#batches.length > 1 ? 0 : this.#sentAt + PACE_MS - now;
+    const paceMs = this.#batches.length > 1 ? FULL_PACE_MS : PACE_MS;
     const missing = bytes - this.#allowedBytes;
-    return Math.ceil(Math.max(0, paceMs, (missing * 1000) / logBytesPerSecond));
+    return Math.ceil(
+      Math.max(0, this.#sentAt + paceMs - now, (missing * 1000) / logBytesPerSecond),
+    );
   }
 }
 
