@@ -306,7 +306,8 @@ class WallTimes implements Times {
     const offset = offsetOf(this.#zone, at);
     const none = { offset, firstWall: Number.NEGATIVE_INFINITY, extra: null };
     const from = this.#changeBefore(at);
-    if (from === null) return { ...none, from: at - REACH_MS };
+    // What a change before that touches is over where this begins: a day is the most that comes twice.
+    if (from === null) return { ...none, from: at - REACH_MS / 2 };
     const before = offsetOf(this.#zone, from - 1);
     if (this.#walls.isByElapsed) return { ...none, from };
     if (before > offset) return { ...none, from, firstWall: from + before };

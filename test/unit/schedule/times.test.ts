@@ -4,6 +4,7 @@ import { timesOf } from '../../../master/domain/schedule/times.ts';
 import { bruteForce } from './brute-force.ts';
 import { spec } from './samples.ts';
 
+const DAY_MS = 86_400_000;
 const at = (text: string): number => Date.parse(text);
 
 function all(expression: string, zone: string, from: number, to: number): number[] {
@@ -48,4 +49,24 @@ describe('the times of a trigger', () => {
       }
     });
   }
+
+  it('are counted once, whenever it is asked after a change of the clock', () => {
+    const changes = [
+      ['America/New_York', '2026-11-01T06:00Z', '30 1 * * *'],
+      ['America/New_York', '2026-11-01T06:00Z', '30 1 1 11 *'],
+      ['America/New_York', '2026-03-08T07:00Z', '30 2 8 3 *'],
+      ['Australia/Lord_Howe', '2026-04-04T15:00Z', '45 1 * * *'],
+      ['Pacific/Apia', '2011-12-30T10:00Z', '0 8 30 12 *'],
+    ] as const;
+    for (const [zone, change, expression] of changes) {
+      const expected = bruteForce(expression, zone, at(change) - DAY_MS, at(change) + 6 * DAY_MS);
+      for (let days = 1; days <= 5; days++) {
+        for (const minutes of [-61, -30, 0, 0.001, 1, 15, 29, 31, 59, 61, 720]) {
+          const to = at(change) + days * DAY_MS + minutes * 60_000;
+          const before = expected.filter((one) => one < to);
+          expect(all(expression, zone, at(change) - DAY_MS, to)).to.deep.equal(before);
+        }
+      }
+    }
+  });
 });
