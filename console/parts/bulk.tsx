@@ -3,7 +3,7 @@ import type { BulkPreview } from '@soda-scheduler/protocol';
 import { call, Refused } from '../api/call.ts';
 import { ask, type Question, reasonField, tell } from '../frame/asking.tsx';
 import { useFrame } from '../frame/context.ts';
-import { go } from '../frame/route.ts';
+import { go, staying } from '../frame/route.ts';
 import { t, type TextName } from '../words/words.ts';
 
 export type BulkAction =
@@ -72,6 +72,9 @@ export function BulkBar({ filters, chosen, forget }: Props) {
   );
 }
 
+/** What is counted now: it may take seconds, in which somebody presses the button again, or goes on. */
+let isCounting = false;
+
 /** Shows how many it would be, and begins it once somebody has agreed to that. */
 export async function askForMany(
   namespace: string,
@@ -79,14 +82,21 @@ export async function askForMany(
   meant: Meant,
   done: () => void = () => undefined,
 ): Promise<void> {
+  if (isCounting) return;
+  isCounting = true;
+  const stays = staying();
   const request = { method: 'POST', path: '/tasks/bulk', namespace } as const;
+  tell(t('bulk.counting'));
   const preview = await call<BulkPreview>({ ...request, body: { action, ...meant } }).catch(
     (error: unknown) => {
       tell(error instanceof Refused ? error.message : t('asking.away'));
       return null;
     },
   );
+  isCounting = false;
   if (preview === null) return;
+  tell('');
+  if (!stays()) return;
   const { count, exact, sample, token } = preview;
   if (count === 0) {
     tell(t('bulk.nothing'));

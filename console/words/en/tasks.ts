@@ -32,6 +32,7 @@ export const enTasks = {
   'bulk.chosen': '{n} chosen|{n} chosen',
   'bulk.matching': 'All that match:',
   'bulk.none': 'Choose none',
+  'bulk.counting': 'Counting …',
   'bulk.nothing': 'There is nothing to do: no task fits.',
   'bulk.about': 'about ',
   'bulk.sample': 'The first of them: {ids}',

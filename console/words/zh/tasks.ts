@@ -34,6 +34,7 @@ export const zhTasks: Readonly<Record<keyof typeof enTasks, string>> = {
   'bulk.chosen': '已选 {n} 个',
   'bulk.matching': '所有符合的：',
   'bulk.none': '取消选择',
+  'bulk.counting': '正在计数 …',
   'bulk.nothing': '没有可做的：没有符合的任务。',
   'bulk.about': '约 ',
   'bulk.sample': '其中最先的：{ids}',

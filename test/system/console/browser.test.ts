@@ -12,6 +12,7 @@ import { itKeepsCalendars } from './calendars.ts';
 import { describeReports, filesOf } from './reports.ts';
 import { itKeepsJobs } from './jobs.ts';
 import { itGoesByKeys } from './keys.ts';
+import { itDoesToMany } from './many.ts';
 import { itSets } from './settings.ts';
 
 const ADMIN = 'admin-token-0123456789';
@@ -144,18 +145,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.locator('.head').getByText('Cancelled').waitFor();
   });
 
-  it('does something to many tasks, and says to how many before', async () => {
-    for (let n = 0; n < 3; n++) await submit({ id: `night-${n}`, type: 'nobody' });
-    await go('#/tasks?type=nobody&state=waiting');
-    await page.getByRole('link', { name: 'night-2' }).waitFor();
-    await browser.expectAccessible('the tasks');
-    await page.locator('.bulk').getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('heading', { name: 'Cancel 3 tasks?' }).waitFor();
-    await browser.expectAccessible('a question');
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-    await page.locator('.head').getByText('Done').waitFor();
-    expect((await api('GET', '/task/night-0'))['state']).to.equal('canceled');
-  });
+  itDoesToMany(console);
 
   it('says what is wrong first, and runs again what has failed, all of it', async () => {
     await go('#/overview');
