@@ -100,6 +100,16 @@ describe('the console pages of jobs', () => {
       ['2026-11-22', 'shifted'],
       ['2026-11-23', 'runs'],
     ]);
+    const weekend = {
+      ...next,
+      ...{ outcome: 'skipped' as const, at: null, count: 2 },
+      ...{ nominal: '2026-11-21T02:00:00.000Z', to: '2026-11-22T02:00:00.000Z' },
+    };
+    const both = [...byDay([comingTurn(weekend)], 'Asia/Shanghai')];
+    expect(both.map(([day, [one]]) => [day, one?.state, one?.count])).to.deep.equal([
+      ['2026-11-21', 'skipped', 2],
+      ['2026-11-22', 'skipped', 0],
+    ]);
     const merged = { ...ran, state: 'merged' as const, count: 40 };
     const counts = countsOf([pastTurn(merged, new Map()), pastTurn(ran, new Map())]);
     expect([...counts]).to.deep.equal([

@@ -233,7 +233,7 @@ function Day({ day, turns, zone, isUnknown, isChosen, href }: DayProps) {
     : counts.map(([state, n]) => ({
         key: state,
         state,
-        text: `× ${n.toLocaleString(language())}`,
+        text: n === 0 ? '' : `× ${n.toLocaleString(language())}`,
       }));
   return (
     <a href={href} class="job-day" aria-current={isChosen ? 'date' : undefined}>

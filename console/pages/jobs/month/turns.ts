@@ -1,16 +1,23 @@
 /** The times of a job of one month, past and to come, by the days on which people look for them. Pure. */
 import type { NextFire, OccurrenceView } from '@soda-scheduler/protocol';
+import { dayAfter } from '../../../parts/days.ts';
 import { dayIn } from './zones.ts';
+
+/** Of a month, and of several times in a row that are looked at. */
+const DAYS_MAX = 31;
 
 /** One time, or several in a row of which the same became. */
 export interface Turn {
   readonly key: string;
   readonly trigger: string;
   readonly nominal: string;
+  /** The last one, of several. */
+  readonly to: string;
   /** When it is fired, where that is to come and differs. */
   readonly at: string | null;
   /** `runs` and `shifted` are to come; else as the API has them, `ran` as its task has ended where that is known. */
   readonly state: string;
+  /** 0: it is told on the day of the first. */
   readonly count: number;
   readonly reason: string | null;
   readonly calendar: string | null;
@@ -22,26 +29,26 @@ export type TurnsByDay = ReadonlyMap<string, readonly Turn[]>;
 
 /** @param states how tasks have ended, by their ids. */
 export function pastTurn(one: OccurrenceView, states: ReadonlyMap<string, string>): Turn {
-  const { trigger, nominal, rerun, state, message: reason, calendar, count } = one;
+  const { trigger, nominal, to, rerun, state, message: reason, calendar, count } = one;
   const { task_id: taskId } = one;
   const ended = taskId === null ? undefined : states.get(taskId);
   return {
     key: `${trigger} ${nominal} ${rerun}`,
-    ...{ trigger, nominal, at: null, count, reason, calendar, taskId, isToCome: false },
+    ...{ trigger, nominal, to, at: null, count, reason, calendar, taskId, isToCome: false },
     state: state === 'ran' ? (ended ?? state) : state,
   };
 }
 
 export function comingTurn(next: NextFire): Turn {
-  const { trigger, nominal, at, count, outcome, reason, calendar } = next;
+  const { trigger, nominal, to, at, count, outcome, reason, calendar } = next;
   return {
     key: `${trigger} ${nominal} to come`,
-    ...{ trigger, nominal, at, count, reason, calendar, taskId: null, isToCome: true },
+    ...{ trigger, nominal, to, at, count, reason, calendar, taskId: null, isToCome: true },
     state: outcome,
   };
 }
 
-/** In the order of the clock. One that is moved stands on both days. */
+/** In the order of the clock. One that is moved stands on both days, several on all of theirs. */
 export function byDay(turns: readonly Turn[], zone: string): TurnsByDay {
   const days = new Map<string, Turn[]>();
   const put = (day: string, turn: Turn): void => {
@@ -52,6 +59,10 @@ export function byDay(turns: readonly Turn[], zone: string): TurnsByDay {
   for (const turn of turns.toSorted((a, b) => (a.nominal < b.nominal ? -1 : 1))) {
     const day = dayIn(zone, Date.parse(turn.nominal));
     put(day, turn);
+    const last = turn.count > 1 ? dayIn(zone, Date.parse(turn.to)) : day;
+    for (let later = 1; later < DAYS_MAX && dayAfter(day, later) <= last; later++) {
+      put(dayAfter(day, later), { ...turn, key: `${turn.key} and on`, count: 0 });
+    }
     if (turn.state !== 'shifted' || turn.at === null) continue;
     const to = dayIn(zone, Date.parse(turn.at));
     if (to !== day) put(to, { ...turn, key: `${turn.key} moved`, state: 'runs' });
