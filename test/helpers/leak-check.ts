@@ -1,7 +1,7 @@
 /**
  * Root hooks of every mocha run: what a test file opened (timers, sockets, servers, processes)
- * must be closed when it ends. A leak fails the file and is named, instead of hanging the run. A promise that
- * is rejected while nobody listens is told of: mocha says nothing of it in parallel mode.
+ * must be closed when it ends. A leak fails the file and is named, instead of hanging the run. So does a promise
+ * that is rejected while nobody listens: mocha says nothing of it in parallel mode.
  * In parallel mode the hooks run around each file; in serial mode around all of them.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -52,6 +52,10 @@ export const mochaHooks = {
     }
     process.off('unhandledRejection', onRejection);
     for (const reason of rejected) console.log('    rejected, and nobody listens:', reason);
-    if (left.length > 0) throw new Error(`left open: ${left.join(', ')}`);
+    const problems = [
+      ...(left.length > 0 ? [`left open: ${left.join(', ')}`] : []),
+      ...rejected.map((reason) => `rejected, and nobody listens: ${String(reason)}`),
+    ];
+    if (problems.length > 0) throw new Error(problems.join('; '));
   },
 };

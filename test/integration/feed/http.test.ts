@@ -52,9 +52,12 @@ describe('the feed over HTTP', () => {
     res.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
     });
+    const ended = once(res, 'close');
+    // Who hangs up himself does not ask how it ended.
+    ended.catch(() => undefined);
     return {
       res,
-      ended: once(res, 'close'),
+      ended,
       close: () => req.destroy(),
       async next(part: string) {
         while (!text.includes(part)) await once(res, 'data');
