@@ -2,7 +2,7 @@
  * The definition of a type as JSON text, and as fields of a form. What the form does not touch stays as it is written, every
  * digit of it.
  */
-import { jsonAt, typeDefinitionKeys } from '@soda-scheduler/protocol';
+import { jsonAt, jsonMembers, typeDefinitionKeys } from '@soda-scheduler/protocol';
 import {
   type Field,
   numberIn,
@@ -17,7 +17,8 @@ import { allFields, type DefinitionField } from './definition-fields.ts';
 
 /** As it was defined, in the order of the documentation. @param text the answer to who asks for the type. */
 export function definitionIn(text: string): string {
-  return joined(typeDefinitionKeys, (key) => jsonAt(text, [key]));
+  const members = jsonMembers(text);
+  return joined(typeDefinitionKeys.map((key) => [key, members.get(key)]));
 }
 
 /** What people change. The rest is JSON. */
@@ -72,6 +73,7 @@ function pairsIn(name: string, text: string, preset?: string): [string, number][
 
 /** The definition with what was typed into the form: what says what it said before is left alone. @throws {WrongField} */
 export function withTyped(definition: string, typed: Typed): string {
+  const members = jsonMembers(definition);
   const changed: Record<string, unknown> = {};
   const touched = new Set<string>();
   for (const field of allFields()) {
@@ -81,14 +83,17 @@ export function withTyped(definition: string, typed: Typed): string {
     const [key = ''] = field.name.split('.');
     if (!touched.has(key)) {
       touched.add(key);
-      const was = jsonAt(definition, [key]);
+      const was = members.get(key);
       if (was !== undefined) changed[key] = JSON.parse(was) as unknown;
     }
     setAt(changed, field.name, ownValueOf(field, text));
   }
   // Others than these are the master's to refuse.
-  const keys = new Set([...typeDefinitionKeys, ...Object.keys(JSON.parse(definition) as object)]);
-  return joined([...keys], (key) =>
-    touched.has(key) ? JSON.stringify(changed[key]) : jsonAt(definition, [key]),
+  const keys = new Set([...typeDefinitionKeys, ...members.keys()]);
+  return joined(
+    [...keys].map((key) => [
+      key,
+      touched.has(key) ? JSON.stringify(changed[key]) : members.get(key),
+    ]),
   );
 }

@@ -8,6 +8,20 @@ interface Props {
   readonly set: (value: string) => void;
 }
 
+interface LabelProps {
+  readonly of: string;
+  readonly isRequired: boolean;
+}
+
+export function Label({ of: text, isRequired }: LabelProps) {
+  return (
+    <span>
+      {text}
+      {isRequired && <b title={t('field.required')}> *</b>}
+    </span>
+  );
+}
+
 export function ParamField({ field, value, set }: Props) {
   const { name, label, hint, kind, example, choices, isRequired } = field;
   const props = {
@@ -18,10 +32,7 @@ export function ParamField({ field, value, set }: Props) {
   };
   return (
     <label class="field">
-      <span>
-        {label}
-        {isRequired && <b title={t('field.required')}> *</b>}
-      </span>
+      <Label of={label} isRequired={isRequired} />
       {kind === 'choice' ? (
         <select {...props}>
           <option value="" />

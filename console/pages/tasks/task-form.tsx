@@ -11,7 +11,7 @@ import { Copy } from '../../parts/copy.tsx';
 import { indented } from '../../parts/indented.ts';
 import { Refused } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
-import { ParamField } from './params-form.tsx';
+import { Label, ParamField } from './params-form.tsx';
 import { filledFields, paramsText, type SchemaField } from './schema-fields.ts';
 
 const SCHEMA_MS = 60_000;
@@ -141,10 +141,7 @@ interface LineProps {
 export function Line({ name, label, value, set, isRequired = false, list }: LineProps) {
   return (
     <label class="field">
-      <span>
-        {label}
-        {isRequired && <b title={t('field.required')}> *</b>}
-      </span>
+      <Label of={label} isRequired={isRequired} />
       <input
         name={name}
         list={list}

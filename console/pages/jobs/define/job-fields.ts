@@ -1,5 +1,5 @@
 /** The definition of a job as fields of a form. What the form does not touch stays as it is written, every digit of it. */
-import { jsonAt, type TriggerRequest } from '@soda-scheduler/protocol';
+import { jsonAt, jsonMembers, type TriggerRequest } from '@soda-scheduler/protocol';
 import { type Field, setAt, textOf, type Typed, valueOf } from '../../../parts/form/fields.ts';
 import { joined } from '../../../parts/form/json-text.ts';
 import { indented } from '../../../parts/indented.ts';
@@ -222,8 +222,7 @@ export function withTyped(definition: string, typed: Typed): string {
 
 /** Members in place of those that are there; undefined: taken out. */
 function withTexts(object: string, texts: ReadonlyMap<string, string | undefined>): string {
-  const keys = new Set([...Object.keys(JSON.parse(object) as object), ...texts.keys()]);
-  return joined([...keys], (key) => (texts.has(key) ? texts.get(key) : jsonAt(object, [key])));
+  return joined(new Map<string, string | undefined>([...jsonMembers(object), ...texts]));
 }
 
 function templateWith(definition: string, fields: readonly Field[], typed: Typed): string {
