@@ -4,7 +4,7 @@ import { createExecutor } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 import { findFfmpeg, missingProgram } from '../media/binaries.ts';
 import { MediaRoot } from '../media/media-root.ts';
-import { COMMON_SETTINGS, connectionOf, DEFAULT_URL, runProgram } from '../media/program.ts';
+import { COMMON_SETTINGS, executorOptions, DEFAULT_URL, runProgram } from '../media/program.ts';
 import { transcodeHandler } from './transcode.ts';
 
 const HELP = `Runs tasks of type ffmpeg.transcode. Settings are environment variables:
@@ -35,7 +35,7 @@ async function main(env: z.output<typeof settings>): Promise<void> {
     stallMs: env.STALL_SECONDS * 1000,
   });
   await createExecutor({
-    ...connectionOf(env),
+    ...executorOptions(env),
     ready: async () =>
       (await missingProgram(programs)) ?? (await mediaRoot.problem(freeBytesMin)) ?? true,
   })

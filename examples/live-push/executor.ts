@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { findFfmpeg, missingProgram } from '../media/binaries.ts';
 import { runChild } from '../media/child-process.ts';
 import { MediaRoot } from '../media/media-root.ts';
-import { COMMON_SETTINGS, connectionOf, DEFAULT_URL, runProgram } from '../media/program.ts';
+import { COMMON_SETTINGS, executorOptions, DEFAULT_URL, runProgram } from '../media/program.ts';
 import { pushHandler } from './push.ts';
 
 const HELP = `Runs tasks of type ffmpeg.push. Settings are environment variables:
@@ -60,7 +60,7 @@ async function main(env: z.output<typeof settings>): Promise<void> {
     return missing;
   };
   await createExecutor({
-    ...connectionOf(env),
+    ...executorOptions(env),
     leaseMs,
     ready: async () =>
       (await missingProgram(programs)) ??

@@ -15,8 +15,8 @@ export const COMMON_SETTINGS = {
   DRAIN_SECONDS: z.coerce.number().min(0).max(86_400).default(10),
 };
 
-/** How `createExecutor` is told of the settings that each has. */
-export function connectionOf(env: {
+/** The same for `createExecutor`. */
+export function executorOptions(env: {
   readonly SODA_URL: string;
   readonly SODA_EXECUTOR_TOKEN?: string | undefined;
   readonly DRAIN_SECONDS: number;
