@@ -89,13 +89,13 @@ describeOnOneMaster('an executor', ({ start }) => {
     }
     await system.executor({ id: 'a' });
     const task = await system.ended(poison);
+    expect(outcomesOf(task)).to.deep.equal(['lost', 'lost', 'lost']);
     expect(task).to.include({
       state: 'failed',
       failure_reason: 'crash_budget',
       attempt: 3,
       attempts_used: 0,
     });
-    expect(outcomesOf(task)).to.deep.equal(['lost', 'lost', 'lost']);
     expect(await system.ended(await system.submit())).to.include({ state: 'succeeded' });
     const [delivery] = await system.delivered('poison');
     expect(delivery?.body).to.include({ code: 501, state: 'failed' });
