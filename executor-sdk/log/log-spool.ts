@@ -14,8 +14,9 @@ const SPOOL_BYTES_MAX = 16 * 1024 * 1024;
 const LINES_BYTES_MAX = 12 * 1024;
 /** Lines that come together go together, behind a result that comes with them. */
 const GATHER_MS = 20;
-/** Between two frames: of the first there is more to go. */
+/** Between two frames, while there are whole ones to go. */
 const FULL_PACE_MS = 10;
+/** Between two frames otherwise. */
 const PACE_MS = 100;
 
 /** An attempt, and its proof: an id may be given again to another task, once it is forgotten. */

@@ -120,8 +120,8 @@ export async function listRows(
     }
     if (source === null) return { rows, beforeSeq: null };
     const isSure = query.lookCount - left < SURE_COST;
-    if (left <= 0 || (!isSure && database.pace.now() >= until))
-      return { rows, beforeSeq: frontier + 1 };
+    const isSpent = left <= 0 || (!isSure && database.pace.now() >= until);
+    if (isSpent) return { rows, beforeSeq: frontier + 1 };
     const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
     const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
     const limit = Math.min(factor * size.bounds.found, wanted - rows.length);
