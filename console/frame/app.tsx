@@ -1,6 +1,6 @@
 /** The whole page: who is here is known first, then where; what cannot be shown says why. */
 import type { Whoami } from '@soda-scheduler/protocol';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call, reach, Refused, setCsrf } from '../api/call.ts';
 import { may } from '../api/me.ts';
 import { t } from '../words/words.ts';
@@ -118,7 +118,8 @@ function Inside({ me, settings, change }: InsideProps) {
 /** Whoever goes to a page begins at its top, with the keyboard too; but not whoever has just opened the console. */
 function useStart({ page, name }: Place): void {
   const isOpen = useRef(false);
-  useEffect(() => {
+  // Before the page is seen: whoever sees it may press the next key.
+  useLayoutEffect(() => {
     window.scrollTo(0, 0);
     if (isOpen.current) focusPage();
     isOpen.current = true;
