@@ -51,7 +51,8 @@ let listener: Listener = () => undefined;
 let teller: (text: string) => void = () => undefined;
 
 export function ask(question: Question): void {
-  listener(question);
+  // Another one, also where the same is asked again: the dialog of the first may be about to say that it is closed.
+  listener({ ...question });
 }
 
 /** For a moment, in a corner. */
