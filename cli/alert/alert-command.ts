@@ -167,7 +167,8 @@ function toldInWords(
   const newest = new Map(deliveries.map((one) => [one.receiver, one]));
   if (newest.size === 0) {
     if (hasReceivers === false) return 'nobody: there is no receiver';
-    return at === null ? null : 'nobody that you may see is to be told';
+    // To whom is remembered for the newest only, and told to those who may see receivers.
+    return at === null ? null : `at ${at}`;
   }
   return [...newest.values()]
     .map(({ receiver, state }) => (state === 'delivered' ? receiver : `${receiver} (${state})`))

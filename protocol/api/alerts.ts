@@ -202,7 +202,10 @@ const told = {
 export const alertView = z.object({
   ...told,
   lasts: z.number().describe('Seconds, up to now or its end.'),
-  told_at: z.string().nullable().describe('When receivers were told last.'),
+  told_at: z
+    .string()
+    .nullable()
+    .describe('When receivers were last to be told; `deliveries` say how that went.'),
   repeats: z.int().describe('How often they were told again.'),
   silenced_until: z.string().nullable(),
   silenced_by: z.string().nullable(),

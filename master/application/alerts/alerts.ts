@@ -96,11 +96,12 @@ export class Alerts implements Part {
       ...{ store: store.alerts, sender, clock, log },
       receiverOf: (name) => this.#receivers.byName.get(name),
     });
-    this.#fullDisk = new FullDisk(options, () => ({
-      rules: this.#rulesInForce(),
-      receivers: this.#receivers.byName,
-      book: this.#book,
-    }));
+    this.#fullDisk = new FullDisk(options, async () => {
+      // It may have been written after all; where nothing can be read either, that stands as it was.
+      await this.#inTurn(async () => undefined, null).catch(() => undefined);
+      const [receivers, book, isRead] = [this.#receivers.byName, this.#book, this.#isLoaded];
+      return { rules: this.#rulesInForce(), receivers, book, isRead };
+    });
   }
 
   start(): void {
@@ -270,7 +271,9 @@ export class Alerts implements Part {
     if (receiver === undefined) return null;
     const id = this.#options.newId();
     const told = [{ event: 'test', alert: testAlert(id, this.#options.clock.now()) }] as const;
-    return this.#options.sender.send(receiver, { id, told, moreCount: 0 });
+    const tried = await this.#options.sender.send(receiver, { id, told, moreCount: 0 });
+    if (tried.error === null) this.#outbox.hasTaken(name);
+    return tried;
   }
 
   #rulesInForce(): AlertRule[] {

@@ -23,6 +23,8 @@ interface Known {
   readonly rules: readonly AlertRule[];
   readonly receivers: ReadonlyMap<string, AlertReceiver>;
   readonly book: AlertBook;
+  /** False: something may have been written since, of which nobody has heard. */
+  readonly isRead: boolean;
 }
 
 /** What one rule finds. */
@@ -37,12 +39,12 @@ interface Held {
 
 export class FullDisk {
   readonly #options: FullDiskOptions;
-  readonly #known: () => Known;
+  readonly #known: () => Promise<Known>;
   /** By rule. */
   readonly #held = new Map<string, Held>();
   readonly #busy = new Set<string>();
 
-  constructor(options: FullDiskOptions, known: () => Known) {
+  constructor(options: FullDiskOptions, known: () => Promise<Known>) {
     this.#options = options;
     this.#known = known;
   }
@@ -53,12 +55,12 @@ export class FullDisk {
       return await check();
     } catch (error) {
       // Of another master's disk that one tells.
-      if (!(error instanceof TermLost)) await this.#look(this.#known(), this.#options.clock.now());
+      if (!isDeposed(error)) await this.#look(await this.#known(), this.#options.clock.now());
       throw error;
     }
   }
 
-  async #look({ rules, receivers, book }: Known, now: number): Promise<void> {
+  async #look({ rules, receivers, book, isRead }: Known, now: number): Promise<void> {
     const space = await this.#options.disk();
     if (space === null) return;
     for (const rule of rules.filter(({ kind }) => kind === 'disk')) {
@@ -66,7 +68,9 @@ export class FullDisk {
       if (finding === null) continue;
       const held = this.#heldOf(rule, now);
       held.count += 1;
-      if (held.count >= rule.checkCount) held.telling ??= tellingOf(rule, held, finding, book, now);
+      // What nothing can be written of is no passing thing; and whoever counts looks has begun anew, as he has read again.
+      const isSure = isRead || held.count >= rule.checkCount;
+      if (isSure) held.telling ??= tellingOf(rule, held, finding, book, now);
       if (held.telling === null) continue;
       const told = byReceiver([held.telling], rules, new Set(receivers.keys()));
       for (const name of told.keys()) {
@@ -115,6 +119,10 @@ export class FullDisk {
     const fields = { event: 'alert', alert: telling.alert.id, receiver: name, error };
     this.#options.log.warn('an alert that cannot be written was told', fields);
   }
+}
+
+function isDeposed(error: unknown): boolean {
+  return error instanceof TermLost || (error instanceof Error && error.cause instanceof TermLost);
 }
 
 /** Null: it is raised already, or silenced. */

@@ -15,6 +15,8 @@ import type { AlertDelivery, AlertSender, AlertStore, Clock, Log, ToldAlert } fr
 /** From the first try to the last one some 26 hours. */
 const WAITS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000];
 const TRIES_MAX = 12;
+/** Where tries were brought forward there are more of them: none is given up before. */
+const TRIED_MS = 86_400_000;
 /** From a try to the next one at least, where something else was taken: a receiver may take so many and refuse the rest. */
 const SOON_MS = 30_000;
 /** Of those that are over. */
@@ -121,12 +123,23 @@ export class Outbox {
   /** They are written, and sent with the next `pump`; nothing is held any more. */
   keep(deliveries: readonly AlertDelivery[]): void {
     this.#held.clear();
+    const now = this.#options.clock.now();
     for (const one of deliveries) {
       // With what was added it comes after what was tried meanwhile.
       this.#pending.get(one.receiver)?.delete(one.id);
       this.#unwritten.delete(one.id);
       this.#keep(one);
+      // What is new, and would wait for what was refused when the receiver was away: it may be back.
+      const line = this.#pending.get(one.receiver) ?? NONE;
+      if (one.tries === 0 && hasToWait(one, line.values()))
+        this.#bringForward(one.receiver, now, 1);
     }
+  }
+
+  /** It has taken something. */
+  hasTaken(receiver: string): void {
+    this.#bringForward(receiver, this.#options.clock.now());
+    this.pump();
   }
 
   /** This is what is pending in the store; where something newer is known of it here, that holds. Nothing is held any more. */
@@ -176,16 +189,18 @@ export class Outbox {
     let nextAt = Number.POSITIVE_INFINITY;
     if (this.#busy.has(receiver)) return nextAt;
     const unheard = new Set<string>();
+    let due: AlertDelivery | undefined;
     for (const one of this.#pending.get(receiver)?.values() ?? []) {
       if (isBehind(one, unheard) || this.#held.has(one.id)) continue;
-      if (one.nextTryAt <= now) {
-        this.#busy.set(receiver, one.id);
-        void this.#send(one);
-        return Number.POSITIVE_INFINITY;
-      }
       nextAt = Math.min(nextAt, one.nextTryAt);
+      if (one.nextTryAt > now) continue;
+      // What is new does not wait for what was refused.
+      if (due === undefined || (due.tries > 0 && one.tries === 0)) due = one;
     }
-    return nextAt;
+    if (due === undefined) return nextAt;
+    this.#busy.set(receiver, due.id);
+    void this.#send(due);
+    return Number.POSITIVE_INFINITY;
   }
 
   /** What is not over goes on with the next process. */
@@ -214,10 +229,10 @@ export class Outbox {
     }
   }
 
-  /** It takes what it is told: whatever else waits for it need not wait for long. */
-  #bringForward(receiver: string, now: number): void {
+  /** It takes what it is told: whatever else waits for it need not wait for long; or `countMax` of that, which tells. */
+  #bringForward(receiver: string, now: number, countMax = Number.POSITIVE_INFINITY): void {
     const line = this.#pending.get(receiver) ?? NONE;
-    for (const one of line.values()) {
+    for (const one of [...line.values()].slice(0, countMax)) {
       const soonAt = Math.max(now, one.nextTryAt - waitAfter(one.tries) + SOON_MS);
       if (one.nextTryAt > soonAt) line.set(one.id, { ...one, nextTryAt: soonAt });
     }
@@ -235,7 +250,8 @@ export class Outbox {
     if (this.#isStopped) return;
     const tries = delivery.tries + 1;
     const now = clock.now();
-    const isOver = error === null || isFinal || tries >= TRIES_MAX;
+    const isGivenUp = tries >= TRIES_MAX && now - delivery.madeAt >= TRIED_MS;
+    const isOver = error === null || isFinal || isGivenUp;
     const state = error === null ? 'delivered' : isOver ? 'failed' : 'pending';
     const endedAt = isOver ? now : null;
     const tried = {

@@ -297,7 +297,10 @@ export class AlertBook {
 const NOT_SILENCED = { silencedUntil: null, silencedBy: null, silenceReason: null };
 const unsilenced = (alert: Alert): Alert => ({ ...alert, ...NOT_SILENCED });
 
-/** Unless it is silenced, when it is only written. Where nobody hears it the log of the master says it all the same. */
+/**
+ * Unless it is silenced, when it is only written; but who was told of it before hears at once that it is over. Where nobody
+ * hears it the log of the master says it all the same.
+ */
 function tell(
   alert: Alert,
   event: Telling['event'],
@@ -305,7 +308,8 @@ function tell(
   out: Noting,
   isHeard: boolean,
 ): void {
-  const isQuiet = isSilenced(alert, now);
+  const isOverForThem = event === 'cleared' && alert.toldAt !== null;
+  const isQuiet = isSilenced(alert, now) && !isOverForThem;
   const told = isQuiet || !isHeard ? alert : { ...alert, toldAt: now };
   out.alerts.push(told);
   if (!isQuiet) out.tellings.push({ event, alert: told });

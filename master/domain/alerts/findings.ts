@@ -61,7 +61,8 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       if (!lacksExecutors(head)) continue;
       // Of what is in the store only nobody knows since when it waits.
       if (head.since !== null && sight.now - head.since < secondsOf(rule)) continue;
-      yield ofHead(sight, head, `type ${head.type}`, `Nobody takes tasks of type ${head.type}`);
+      const what = `Nobody takes tasks of type ${head.type}`;
+      yield ofHead(sight, head, rule, `type ${head.type}`, what);
     }
   },
   *oldest_wait(sight, rule) {
@@ -70,7 +71,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       if (refusal === null || rule.reasons?.includes(refusal.reason) === false) continue;
       if (since === null || sight.now - since < secondsOf(rule)) continue;
       const subject = `type ${type}, ${refusal.reason}`;
-      yield ofHead(sight, head, subject, `Tasks of type ${type} wait too long`);
+      yield ofHead(sight, head, rule, subject, `Tasks of type ${type} wait too long`);
     }
   },
   *failure_share({ attempts }, { threshold }) {
@@ -110,7 +111,11 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       const lateCount = count.count(now, windowMs ?? 0);
       if (lateCount < (threshold ?? 1)) continue;
       const what = `${counted(lateCount, 'task')} of type ${type} not started in time in the last ${inWords(windowMs ?? 0)}`;
-      yield ofType(type, `${what}, ${taskId} last.`, `See soda task why ${taskId}.`);
+      yield ofType(
+        type,
+        `${what}, ${taskId} last (limit: ${threshold}).`,
+        `See soda task why ${taskId}.`,
+      );
     }
   },
   *backlog({ backlog }, { threshold }) {
@@ -126,7 +131,12 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       if (goneCount < (threshold ?? 1)) continue;
       const what = `${counted(goneCount, 'callback')} to ${origin} given up in the last ${inWords(windowMs ?? 0)}`;
       const change = `Mend the receiver, then have them sent again: soda task redeliver ${taskId}.`;
-      yield { ...NOTHING, subject: origin, message: `${what}${because(error)}.`, change };
+      yield {
+        ...NOTHING,
+        subject: origin,
+        message: `${what} (limit: ${threshold})${because(error)}.`,
+        change,
+      };
     }
   },
   *callback_backlog({ backlog }, { threshold }) {
@@ -148,7 +158,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
   *executor_not_ready({ recent, now }, rule) {
     for (const [id, { since, reason }] of recent.unready) {
       if (now - since < secondsOf(rule)) continue;
-      const message = `Executor ${id} has not been ready for ${inWords(now - since)}${because(reason)}.`;
+      const message = `Executor ${id} has not been ready for ${inWords(now - since)} (limit: ${inWords(secondsOf(rule))})${because(reason)}.`;
       const change = `Put right what it says, or take it out of work: soda executor drain ${id}.`;
       yield { ...NOTHING, subject: `executor ${id}`, message, change };
     }
@@ -218,11 +228,13 @@ export function findDisk(
 function ofHead(
   { now, budget }: Sight,
   { type, since, refusal, count }: Head,
+  rule: AlertRule,
   subject: string,
   what: string,
 ): Finding {
   const long = since === null ? '' : `, the first for ${inWords(now - since)}`;
-  const message = `${what}: ${counted(count, 'task')} waiting${long}. ${refusal?.message ?? ''}`;
+  const limit = inWords(secondsOf(rule));
+  const message = `${what}: ${counted(count, 'task')} waiting${long} (limit: ${limit}). ${refusal?.message ?? ''}`;
   const [remedy] = budget.remedyCount-- > 0 ? (refusal?.remedies() ?? []) : [];
   const change = remedy?.change.message ?? refusal?.otherwise ?? null;
   return { ...NOTHING, type, subject, message: message.trim(), change };

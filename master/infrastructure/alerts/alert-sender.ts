@@ -56,8 +56,9 @@ export class HttpAlertSender implements AlertSender {
       const refusal = this.refusalOf(receiver);
       if (refusal !== null) return failed(refusal.message);
       if (receiver.channel !== 'mail') return await this.#post(receiver, message);
-      await this.#options.mailer?.send(receiver.to, message);
-      return { error: null, isFinal: false };
+      const tried = await this.#options.mailer?.send(receiver.to, message);
+      const { error = null, isFinal = false } = tried ?? {};
+      return error === null ? { error, isFinal: false } : { ...failed(error), isFinal };
     } catch (error) {
       return failed(error instanceof Error ? error.message : String(error));
     }

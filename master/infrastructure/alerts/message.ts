@@ -21,7 +21,9 @@ export function titleOf(message: Told): string {
   if (first === undefined) return 'Soda Scheduler';
   if (told.length + moreCount === 1) return headOf(first);
   const overCount = told.filter(({ event }) => event === 'cleared').length;
-  const over = overCount === 0 ? '' : `, ${overCount} of them over`;
+  // Of the others nobody knows.
+  const of = moreCount === 0 ? 'them' : `the first ${told.length}`;
+  const over = overCount === 0 ? '' : `, ${overCount} of ${of} over`;
   return `[${severityOf(message)}] ${told.length + moreCount} alerts${over}`;
 }
 
@@ -29,7 +31,10 @@ export function titleOf(message: Told): string {
 export function textOf(message: Told): string {
   const { told, moreCount } = message;
   const title = told.length + moreCount === 1 ? [] : [titleOf(message)];
-  const more = moreCount === 0 ? [] : [`And ${moreCount} more: soda alert list.`];
+  const more =
+    moreCount === 0
+      ? []
+      : [`And ${moreCount} more: soda alert list, with --state cleared for what is over.`];
   return [...title, ...told.map(linesOf), ...more].join('\n\n');
 }
 

@@ -66,11 +66,18 @@ export class MailReceiver {
   readonly #server: SMTPServer;
   readonly #mails: Mail[] = [];
   readonly #waiting: ((mail: Mail) => void)[] = [];
+  /** What it answers to an address in place of taking it: a code. */
+  readonly refused = new Map<string, number>();
 
   constructor() {
     this.#server = new SMTPServer({
       authOptional: true,
       disabledCommands: ['STARTTLS'],
+      onRcptTo: ({ address }, _session, done) => {
+        const responseCode = this.refused.get(address);
+        if (responseCode === undefined) done();
+        else done(Object.assign(new Error('not here'), { responseCode }));
+      },
       onData: (stream, { envelope }, done) => {
         let text = '';
         stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));

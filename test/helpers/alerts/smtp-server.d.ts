@@ -13,6 +13,11 @@ declare module 'smtp-server' {
     constructor(options: {
       readonly authOptional: boolean;
       readonly disabledCommands: readonly string[];
+      readonly onRcptTo: (
+        address: Address,
+        session: Session,
+        done: (error?: Error) => void,
+      ) => void;
       readonly onData: (stream: Readable, session: Session, done: (error?: Error) => void) => void;
     });
     readonly server: Server;

@@ -101,7 +101,7 @@ describe('the alerts of a master', () => {
       change: 'Start an executor of type echo.',
     });
     expect(nobody?.alert.message).to.match(
-      /^Nobody takes tasks of type echo: 1 task waiting, the first for .*No executor of type echo is connected\.$/,
+      /^Nobody takes tasks of type echo: 1 task waiting, the first for .* \(limit: 1 min\)\. No executor of type echo is connected\.$/,
     );
     scheduler.connect('x');
     free = 50;

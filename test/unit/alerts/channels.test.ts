@@ -61,6 +61,23 @@ describe('the channels of alerts', () => {
     ]);
   });
 
+  it('say of how many alerts they know that they are over, and where the others are shown', () => {
+    const [told] = message.told;
+    if (told === undefined) throw new Error('there is one');
+    const cleared = { event: 'cleared', alert: { ...told.alert, clearedAt: 120_000 } } as const;
+    const textWith = (moreCount: number) => {
+      const all = { ...message, told: [told, cleared], moreCount };
+      const of = { ...receiver, channel: 'slack' } as const;
+      const { text } = channels.slack(all, of, new URL(receiver.url), 0).body as { text: string };
+      return text.split('\n');
+    };
+    expect(textWith(0)[0]).to.match(/ 2 alerts, 1 of them over$/);
+    expect(textWith(26)[0]).to.match(/ 28 alerts, 1 of the first 2 over$/);
+    expect(textWith(26).at(-1)).to.equal(
+      'And 26 more: soda alert list, with --state cleared for what is over.',
+    );
+  });
+
   it('fill a template up to 256 KiB, and no further', () => {
     const [told] = message.told;
     const alert = told && { ...told.alert, message: 'é'.repeat(1_000) };

@@ -85,7 +85,7 @@ describe('what rules of alerts find', () => {
       namespace: 'live',
       type: 'echo',
       message:
-        'Tasks of type echo wait too long: 1 task waiting, the first for 1 h. 1 fitting executor, all busy.',
+        'Tasks of type echo wait too long: 1 task waiting, the first for 1 h (limit: 1 h). 1 fitting executor, all busy.',
     });
     const pause = { by: null, reason: null, until: null };
     scheduler.command({ type: 'pauseSet', scope: 'group', value: 'g', pause });
@@ -145,7 +145,7 @@ describe('what rules of alerts find', () => {
     scheduler.submit({ id: 'a', startTimeoutMs: MINUTE, startTimeoutAction: 'alert' });
     see(scheduler.pass(2 * MINUTE));
     expect(only('started_late').message).to.equal(
-      '1 task of type echo not started in time in the last 15 min, a last.',
+      '1 task of type echo not started in time in the last 15 min, a last (limit: 1).',
     );
     scheduler.now += 20 * MINUTE;
     expect(subjects('started_late')).to.deep.equal([]);
@@ -161,7 +161,7 @@ describe('what rules of alerts find', () => {
     expect(subjects('executor_not_ready')).to.deep.equal([]);
     scheduler.now += 1;
     expect(only('executor_not_ready').message).to.equal(
-      'Executor x has not been ready for 5 min: no ffmpeg.',
+      'Executor x has not been ready for 5 min (limit: 5 min): no ffmpeg.',
     );
     see(scheduler.ready('x', true));
     expect(subjects('executor_not_ready')).to.deep.equal([]);
@@ -178,7 +178,7 @@ describe('what rules of alerts find', () => {
     const { subject, message } = only('callback_gave_up');
     expect(subject).to.equal('https://cms.example.com');
     expect(message).to.equal(
-      '1 callback to https://cms.example.com given up in the last 1 h: HTTP 500.',
+      '1 callback to https://cms.example.com given up in the last 1 h (limit: 1): HTTP 500.',
     );
     expect(subjects('callback_backlog')).to.deep.equal([]);
     expect(subjects('callback_backlog', { threshold: 0 })).to.deep.equal(['callbacks']);

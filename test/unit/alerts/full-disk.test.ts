@@ -86,6 +86,13 @@ describe('the alert of a disk on which nothing can be written', () => {
     expect((await alerts.raised()).map((one) => one.alert.rule)).to.deep.equal(['message']);
   });
 
+  it('is told by the first look that cannot be written, where nothing else is to be', async () => {
+    store.alerts.write = () => Promise.reject(FULL);
+    free = 0;
+    await clock.pass(MINUTE);
+    expect(events()).to.deep.equal(['raised disk']);
+  });
+
   it('is not told again where it is raised already, nor by a master that was deposed', async () => {
     free = 5;
     await clock.pass(MINUTE);

@@ -212,6 +212,37 @@ describe('the outbox of alerts', () => {
     expect(sent.filter((one) => one === 'ops refused').length).to.be.within(2, 3);
   });
 
+  it('tries soon what waits when something new has come, or it has taken a test', async () => {
+    answers = Array.from({ length: 40 }, () => FAILED);
+    add([delivery('raised', 'ops', ['x'])]);
+    await clock.pass(3 * HOUR);
+    sent.splice(0);
+    answers = [];
+    add([delivery('cleared', 'ops', ['x'])]);
+    for (let at = 0; at < 3; at++) await clock.pass(1);
+    expect(sent.splice(0)).to.deep.equal(['ops raised', 'ops cleared']);
+    answers = Array.from({ length: 40 }, () => FAILED);
+    add([delivery('other', 'ops', ['y'])]);
+    await clock.pass(3 * HOUR);
+    sent.splice(0);
+    answers = [];
+    outbox.hasTaken('ops');
+    await clock.pass(1);
+    expect(sent).to.deep.equal(['ops other']);
+  });
+
+  it('gives up nothing within a day, however often new things come meanwhile', async () => {
+    answers = Array.from({ length: 200 }, () => FAILED);
+    add([delivery('old', 'ops', ['x'])]);
+    for (let at = 0; at < 20; at++) {
+      await clock.pass(HOUR / 4);
+      add([delivery(`new${at}`, 'ops', ['x'])]);
+      await clock.pass(1);
+    }
+    expect(sent.filter((one) => one === 'ops old').length).to.be.within(13, 30);
+    expect(outbox.pendingCount).to.equal(21);
+  });
+
   it('gives up at once what nobody will take', async () => {
     answers = [{ error: 'HTTP 410', isFinal: true }];
     add([delivery('a'), delivery('b', 'gone')]);

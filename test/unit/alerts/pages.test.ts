@@ -81,6 +81,19 @@ describe('pages of alerts', () => {
     });
   }
 
+  it('say how long each has lasted by now, whenever it was written', async () => {
+    const now = Date.now();
+    const one = { ...alert('mine', 0), raisedAt: now - 100_000 };
+    all = [
+      { ...one, seenAt: now - 90_000, clearedAt: null },
+      { ...one, clearedAt: now - 40_000 },
+    ];
+    const request = { query: {}, actor: { name: 'ann', scope: null } } as unknown as ApiRequest;
+    const { alerts } = (await list.handle(request)).body as { alerts: AlertView[] };
+    expect(alerts[0]?.lasts).to.be.within(100, 130);
+    expect(alerts[1]?.lasts).to.equal(60);
+  });
+
   it('look at so many, and go on where nobody’s alerts are, without their names', async () => {
     all = Array.from({ length: 2_100 }, (_, index) => alert('its', index));
     all.push(alert('mine', 2_100));

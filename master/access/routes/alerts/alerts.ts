@@ -170,7 +170,7 @@ function viewOf({ alert, deliveries: all }: SeenAlert, actor: Actor): AlertView 
     count,
     raised_at: iso(raisedAt),
     cleared_at: iso(clearedAt),
-    lasts: Math.max(0, Math.round(((clearedAt ?? alert.seenAt) - raisedAt) / 1000)),
+    lasts: Math.max(0, Math.round(((clearedAt ?? Date.now()) - raisedAt) / 1000)),
     told_at: iso(toldAt),
     repeats: alert.repeatCount,
     silenced_until: iso(silencedUntil),

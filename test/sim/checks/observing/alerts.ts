@@ -13,7 +13,7 @@
  * N5: a message was said by somebody; and that nobody is there for tasks of a type is raised, and goes on, if and only
  * if that was so, for as long as the rule has it.
  *
- * N6: of what is silenced nothing is told.
+ * N6: of what is silenced nothing is told, but that it is over.
  */
 import type { AlertDelivery, ToldAlert } from '../../../../master/application/ports.ts';
 import { type Alert, keyOf } from '../../../../master/domain/alerts/alert.ts';
@@ -158,6 +158,8 @@ export class AlertChecks {
   }
 
   #checkSilence({ event, alert }: ToldAlert): void {
+    // N4 says of whom.
+    if (event === 'cleared') return;
     const at = alert.toldAt ?? 0;
     const silent = [...this.alerts.values()].find((one) => {
       return keyOf(one) === keyOf(alert) && (one.silencedUntil ?? 0) > at;
