@@ -19,6 +19,8 @@ export interface LogQuery extends LogFilter {
 
 export interface PlacedLine extends LogLine {
   readonly attempt: number;
+  /** Of its page, between the line before and this one. */
+  readonly droppedCount?: number;
 }
 
 export interface LogPage {
@@ -88,6 +90,8 @@ export class Logs implements LogsHandle {
     const chunks = await this.#inTurn(() => this.#of.store.readLogChunks(asked));
     const lines: PlacedLine[] = [];
     let droppedCount = 0;
+    /** Of these, with a line that is shown. */
+    let placedCount = 0;
     let next = after ?? { attempt: attempt ?? 0, n: 0 };
     const lastOf = (chunk: StoredChunk) => (chunk.attempt === next.attempt ? next.n : 0);
     const short = () => ({ lines, droppedCount, lostCount: 0, next, isAtEnd: false });
@@ -105,7 +109,14 @@ export class Logs implements LogsHandle {
         if (lines.length === limit) return short();
         droppedCount += line.n - last - 1;
         next = { attempt: chunk.attempt, n: line.n };
-        if (fits(query, line)) lines.push({ attempt: chunk.attempt, ...line });
+        if (!fits(query, line)) continue;
+        const before = droppedCount - placedCount;
+        placedCount = droppedCount;
+        lines.push({
+          attempt: chunk.attempt,
+          ...line,
+          ...(before > 0 && { droppedCount: before }),
+        });
       }
     }
     const isAtEnd = chunks.length < LOG_CHUNK_COUNT_MAX;

@@ -122,6 +122,16 @@ describe('logs over HTTP', () => {
     expect(rest.lines.map(({ text }) => text)).to.deep.equal(['the last']);
     expect(rest).to.include({ dropped: 3, next: '1.6', ended: false });
     expect(await asked('after=1.6')).to.deep.equal({ ...rest, lines: [], dropped: 0 });
+    const plainOf = async (query: string) => {
+      const { text } = await face.get(`${path}${query}`, { ...admin, accept: 'text/plain' });
+      return text.split('\n').map((line) => line.replace(/^\S+Z /, ''));
+    };
+    const gap = '3 lines were dropped here';
+    expect((await plainOf('')).slice(2)).to.deep.equal([gap, 'INFO the last', '']);
+    expect((await plainOf('?level=warn')).slice(1), 'behind it is nothing').to.deep.equal([
+      gap,
+      '',
+    ]);
   });
 
   it('finds by level, text and attempt, and knows the first error', async () => {

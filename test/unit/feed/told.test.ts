@@ -314,6 +314,7 @@ function ofJobs(scheduler: Scheduler): Output[] {
     triggers: [],
     renewed: [trigger],
     run: null,
+    taken: null,
     refusal: null,
     jobCount: 0,
   };
@@ -324,6 +325,7 @@ function ofJobs(scheduler: Scheduler): Output[] {
     triggers: [trigger],
     renewed: [trigger],
     run: null,
+    taken: null,
     refusal: null,
     jobCount: 0,
   };

@@ -55,10 +55,8 @@ async function answer(
   if (first === null) throw noTask(task.id);
   if (asksFor(request, PLAIN)) {
     const contentType = `${PLAIN}; charset=utf-8`;
-    const textOf = ({ lines, lostCount }: Page) =>
-      lines.map(plainOf).join('') + (lostCount === 0 ? '' : `${lostInWords(lostCount)}\n`);
     const end = followers.begin(request.actor);
-    return { body: '', contentType, stream: wholeOf(followed, first, textOf, end) };
+    return { body: '', contentType, stream: wholeOf(followed, first, plainPageOf, end) };
   }
   const { wait, follow } = asked;
   return replyTo(request, followers, followed, first, { wait, isFollowing: follow === '1' });
@@ -140,12 +138,12 @@ function placeIn(text: string | undefined): LogPlace | null {
 const idOf = ({ attempt, n }: LogPlace): string => `${attempt}.${n}`;
 
 function bodyOf({ lines, droppedCount, lostCount, next, isLast }: Page): PageBody {
-  const missing = { dropped: droppedCount, lost_at_end: lostCount };
-  return { lines: lines.map(lineView), ...missing, next: idOf(next), ended: isLast };
+  const gaps = { dropped: droppedCount, lost_at_end: lostCount };
+  return { lines: lines.map(lineView), ...gaps, next: idOf(next), ended: isLast };
 }
 
-const lostInWords = (count: number): string =>
-  `${count} ${count === 1 ? 'line was' : 'lines were'} lost at the end`;
+const missing = (count: number, where: string): string =>
+  count === 0 ? '' : `${count} ${count === 1 ? 'line was' : 'lines were'} ${where}\n`;
 
 /** Whoever has the last one goes on behind the page. */
 function eventsOf({ lines, next }: Page): string {
@@ -167,6 +165,16 @@ function lostOf({ lostCount, next }: Page): string {
 export function lineView({ attempt, n, at, level, stream, text, fields }: PlacedLine): LineView {
   const line = { attempt, n, at: new Date(at).toISOString(), level, stream, text };
   return fields === null ? line : { ...line, fields };
+}
+
+/** Each gap is said where it is; what was dropped before lines that are not asked for, at the end of the page. */
+function plainPageOf({ lines, droppedCount, lostCount }: Page): string {
+  const placedCount = lines.reduce((sum, line) => sum + (line.droppedCount ?? 0), lostCount);
+  const texts = lines.map(
+    (line) => missing(line.droppedCount ?? 0, 'dropped here') + plainOf(line),
+  );
+  texts.push(missing(droppedCount - placedCount, 'dropped here'));
+  return texts.join('') + missing(lostCount, 'lost at the end');
 }
 
 /** What executors say steers no terminal, and looks like no line of its own. */
