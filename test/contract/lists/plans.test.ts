@@ -54,6 +54,8 @@ const lists: Record<string, (store: DefaultStore) => Promise<unknown>> = {
   'records of some times': (store) => store.jobs.loadRecords(TRIGGER, 0, NOW, 5),
   'what has become of times': (store) => store.jobs.listOccurrences({ ...RECORDS, trigger: null }),
   'what has become of a trigger': (store) => store.jobs.listOccurrences(RECORDS),
+  'what has become of times from then on': (store) =>
+    store.jobs.listOccurrences({ ...RECORDS, from: NOW }),
   'what was skipped': (store) =>
     store.jobs.listOccurrences({ ...RECORDS, trigger: null, state: 'skipped' }),
 };
@@ -77,6 +79,7 @@ const wanted: Record<keyof typeof lists, string> = {
   'records of some times': 'PRIMARY',
   'what has become of times': 'nominal',
   'what has become of a trigger': 'PRIMARY',
+  'what has become of times from then on': 'PRIMARY',
   'what was skipped': 'state',
 };
 /** Few are sorted: some of an index, or the page of the lanes. */

@@ -48,16 +48,16 @@ interface Brought {
 
 const LISTED: Brought = { columnsOf: (source) => selectList(source, 'light'), factor: 1 };
 
-/** How many rows the next piece looks at: the columns of some lie behind params of hundreds of kilobytes. */
+/** What the next piece may cost, in rows: the columns of some lie behind params of hundreds of kilobytes. */
 class PieceSize {
   readonly bounds: PieceBounds;
   readonly #now: () => number;
-  count: number;
+  cost: number;
 
   constructor({ dialect, pace }: Database) {
     this.#now = pace.now;
     this.bounds = dialect.isInProcess ? IN_PROCESS : ON_SERVER;
-    this.count = this.bounds.least;
+    this.cost = this.bounds.least;
   }
 
   async time(look: () => Promise<Looked>): Promise<Looked> {
@@ -66,8 +66,8 @@ class PieceSize {
     const tookMs = this.#now() - begun;
     const { least, most, ms } = this.bounds;
     // One that brings all that it may was large enough.
-    const count = tookMs > ms ? (this.count * ms) / tookMs : (looked.isFull ? 1 : 2) * this.count;
-    this.count = Math.ceil(Math.min(most, Math.max(least, count)));
+    const cost = tookMs > ms ? (this.cost * ms) / tookMs : (looked.isFull ? 1 : 2) * this.cost;
+    this.cost = Math.ceil(Math.min(most, Math.max(least, cost)));
     return looked;
   }
 }
@@ -126,7 +126,7 @@ export async function listRows(
     const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
     const limit = Math.min(factor * size.bounds.found, wanted - rows.length);
     const cost = isSearch(source) && source.where !== '' ? LED_COST : 1;
-    const count = Math.ceil(Math.min(size.count, size.bounds.most / cost, left / cost));
+    const count = Math.ceil(Math.min(size.cost, left) / cost);
     const step = { floor, limit, count };
     const piece = await database.aside(() => size.time(() => look(database, source, step)));
     // A task that ended meanwhile is found twice; the later look is right.
