@@ -3,7 +3,7 @@ import type { CalendarRequest, CalendarView } from '@soda-scheduler/client';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
-import { textOf } from '../options.ts';
+import { once, textOf } from '../options.ts';
 import { type Output, plain } from '../output.ts';
 import { yearSheet } from './sheet.ts';
 
@@ -73,7 +73,14 @@ interface SetOptions extends ConnectionOptions {
 function setCommand(): Command {
   return remoteCommand('set', 'Make a calendar, or change it: all of it, as a file says.')
     .addArgument(name())
-    .requiredOption('-f, --file <file>', 'YAML or JSON, or iCalendar (.ics); - for stdin')
+    .addOption(
+      once(
+        new Option(
+          '-f, --file <file>',
+          'YAML or JSON, or iCalendar (.ics); - for stdin',
+        ).makeOptionMandatory(),
+      ),
+    )
     .addHelpText(
       'after',
       `
@@ -93,7 +100,7 @@ Examples:
     .action(async (of: string, { file, ...options }: SetOptions) => {
       const { client, output } = connect(options);
       const text = await textOf(file === '-' ? file : `@${file}`, '--file');
-      const calendar = /^\s*BEGIN:VCALENDAR/i.test(text)
+      const calendar = isIcs(file, text)
         ? await client.calendars.putIcs(of, text)
         : await client.calendars.put(of, await definitionIn(file, text, of));
       output.sayView(calendar, `set: ${of}, ${calendar.days.length} days`);
@@ -101,6 +108,10 @@ Examples:
       for (const warning of calendar.warnings) output.say(null, `  warning: ${warning}`);
     });
 }
+
+/** By what it begins with; a file that is called so is no YAML, whatever is in it. */
+const isIcs = (file: string, text: string): boolean =>
+  /^\s*BEGIN:VCALENDAR/i.test(text) || /\.ics$/i.test(file);
 
 /** @throws {Failure} */
 async function definitionIn(file: string, text: string, name: string): Promise<CalendarRequest> {

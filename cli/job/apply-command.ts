@@ -7,11 +7,12 @@ import {
   type SodaClient,
 } from '@soda-scheduler/client';
 import { jsonAt } from '@soda-scheduler/protocol';
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { apply, type Kind, printDefinition } from '../definition/apply.ts';
 import { readTexts } from '../definition/definition.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { more, once } from '../options.ts';
 
 type NamedJob = JobRequest & { readonly name: string };
 
@@ -29,11 +30,13 @@ const EXAMPLE = `
 export function setCommand(): Command {
   return remoteCommand('set', 'Make a job, or change it: all of it, as a file says.')
     .addArgument(new Argument('<job>', 'the job'))
-    .requiredOption('-f, --file <file>', 'YAML or JSON; - for stdin')
+    .addOption(
+      once(new Option('-f, --file <file>', 'YAML or JSON; - for stdin').makeOptionMandatory()),
+    )
     .option('--dry-run', 'only show what would change')
     .addHelpText('after', `\nSuch a file:${EXAMPLE}`)
-    .action(async (name: string, options: ApplyOptions) => {
-      const [job, ...others] = await jobsIn(options.file);
+    .action(async (name: string, options: ApplyOptions & { readonly file: string }) => {
+      const [job, ...others] = await jobsIn([options.file]);
       if (job?.name !== name || others.length > 0) {
         throw new Failure(`${options.file}: expected one definition, of ${name}`, ExitCode.usage);
       }
@@ -43,7 +46,11 @@ export function setCommand(): Command {
 
 export function applyCommand(): Command {
   return remoteCommand('apply', 'Make jobs as files say, and show what that changes.')
-    .requiredOption('-f, --file <file>', 'YAML or JSON, with a `name` in each; - for stdin')
+    .requiredOption(
+      '-f, --file <file>',
+      'YAML or JSON, with a `name` in each; a folder with such files; - for stdin; may be repeated',
+      more,
+    )
     .option('--dry-run', 'only show what would change')
     .addHelpText(
       'after',
@@ -56,15 +63,15 @@ Such a file:${EXAMPLE}
 
 Examples:
   $ soda job apply -f jobs.yaml --dry-run
+  $ soda job apply -f jobs/ -f more.yaml
   $ soda job export > jobs.yaml`,
     )
-    .action(async (options: ApplyOptions) => {
+    .action(async (options: ApplyOptions & { readonly file: readonly string[] }) => {
       await applyJobs(await jobsIn(options.file), options);
     });
 }
 
 interface ApplyOptions extends ConnectionOptions {
-  readonly file: string;
   readonly dryRun?: true;
 }
 
@@ -86,8 +93,8 @@ export function exportCommand(): Command {
 }
 
 /** @throws {Failure} */
-async function jobsIn(file: string): Promise<NamedJob[]> {
-  return (await readTexts(file, 'name')).map((text) => {
+async function jobsIn(files: readonly string[]): Promise<NamedJob[]> {
+  return (await readTexts(files, 'name')).map((text) => {
     const job = JSON.parse(text) as NamedJob;
     const params = jsonAt(text, ['template', 'task', 'params']);
     if (params !== undefined) job.template.task.params = rawJson(params);

@@ -9,7 +9,13 @@ import { applyCommand, exportCommand, setCommand } from './apply-command.ts';
 import { backfillCommand } from './backfill-command.ts';
 import { nextCommand, runCommand, runsCommand, skipCommand } from './times-command.ts';
 import { rollbackCommand, versionsCommand } from './versions-command.ts';
-import { outcomeInWords, recentInWords, stillInWords, triggerInWords } from './words.ts';
+import {
+  boundsInWords,
+  outcomeInWords,
+  recentInWords,
+  stillInWords,
+  triggerInWords,
+} from './words.ts';
 
 export function jobCommand(): Command {
   return new Command('job')
@@ -86,8 +92,9 @@ function showJob(output: Output, job: JobView): void {
     ['group', job.group],
     ['tags', job.tags.join(' ')],
     ...job.triggers.map((one) => {
+      const words = [triggerInWords(one), ...boundsInWords(one)].join(', ');
       const policy = `misfire ${one.misfire}, grace ${one.grace} s, overlap ${one.overlap}`;
-      return [`trigger ${one.name}`, `${triggerInWords(one)} (${policy})`] as const;
+      return [`trigger ${one.name}`, `${words} (${policy})`] as const;
     }),
     ['pause after', job.pause_after === null ? null : `${job.pause_after} failures in a row`],
     ...job.blackouts.map(({ from, to, reason }) => {

@@ -34,6 +34,22 @@ function daysInWords({ only_on, except, shift }: TriggerView): string[] {
   ];
 }
 
+/** What it says beside its times: when they begin and end, how many there are, and whether it stands still. */
+export function boundsInWords(trigger: TriggerView): string[] {
+  const { enabled, start_at: start, end_at: end, max_runs: max, runs, jitter = 0 } = trigger;
+  return [
+    ...(start === undefined ? [] : [`from ${start}`]),
+    ...(end === undefined ? [] : [`until ${end}`]),
+    ...(max === undefined ? [] : [`${runs} of ${max} runs`]),
+    ...(jitter === 0 ? [] : [`up to ${secondsInWords(jitter)} later`]),
+    ...(enabled ? [] : ['disabled']),
+  ];
+}
+
+/** Why none of its times comes any more, whatever they are. */
+const isUsedUp = ({ max_runs: max, runs }: TriggerView): boolean =>
+  max !== undefined && runs >= max;
+
 const UNITS = [
   [86_400, 'd'],
   [3600, 'h'],
@@ -59,7 +75,14 @@ export function noneInWords(job: JobView): string {
   const still = stillInWords(job);
   if (still !== null) return `${name}: ${still}`;
   if (triggers.length === 0) return `${name} has no triggers: it is run by hand`;
-  const words = warnings.length > 0 ? warnings : triggers.map(triggerInWords);
+  const words =
+    warnings.length > 0
+      ? warnings
+      : triggers.map((one) =>
+          isUsedUp(one)
+            ? `${one.name} has had its ${one.max_runs} runs`
+            : [triggerInWords(one), ...boundsInWords(one)].join(', '),
+        );
   return `${name} has no time that is known yet: ${words.join('; ')}`;
 }
 

@@ -4,11 +4,16 @@ import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { apply, type Kind, printDefinition } from '../definition/apply.ts';
 import { readDefinitions } from '../definition/definition.ts';
+import { more } from '../options.ts';
 import { definitionOf, type NamedDefinition, overridesInWords } from './definition.ts';
 
 export function applyCommand(): Command {
   return remoteCommand('apply', 'Define types as files say, and show what that changes.')
-    .requiredOption('-f, --file <file>', 'YAML or JSON, with a `type` in each; - for stdin')
+    .requiredOption(
+      '-f, --file <file>',
+      'YAML or JSON, with a `type` in each; a folder with such files; - for stdin; may be repeated',
+      more,
+    )
     .option('--dry-run', 'only show what would change')
     .addHelpText(
       'after',
@@ -21,7 +26,7 @@ Examples:
   $ soda type apply -f types.yaml --dry-run
   $ soda type export > types.yaml`,
     )
-    .action(async (options: ConnectionOptions & { file: string; dryRun?: true }) => {
+    .action(async (options: ConnectionOptions & { file: readonly string[]; dryRun?: true }) => {
       const read = await readDefinitions<NamedDefinition>(options.file, 'type');
       const { client, output } = connect(options);
       const definitions = read.map(({ type, ...definition }) => [type, definition] as const);

@@ -4,6 +4,7 @@ import { differences } from '@soda-scheduler/protocol';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { once } from '../options.ts';
 import { type Output, pauseInWords } from '../output.ts';
 import { INSTANT, instantOf } from '../instant.ts';
 import { known } from '../definition/apply.ts';
@@ -92,7 +93,14 @@ function setCommand(): Command {
   return remoteCommand('set', 'Register a type, or change what is set for it.')
     .addArgument(name())
     .addArgument(settings())
-    .option('-f, --file <file>', 'a whole definition, YAML or JSON, in place of the one before')
+    .addOption(
+      once(
+        new Option(
+          '-f, --file <file>',
+          'a whole definition, YAML or JSON, in place of the one before',
+        ),
+      ),
+    )
     .addHelpText(
       'after',
       `
@@ -128,7 +136,7 @@ Examples:
 }
 
 async function fromFile(file: string, type: string): Promise<TypeDefinition> {
-  const [definition, ...others] = await readDefinitions<NamedDefinition>(file, 'type');
+  const [definition, ...others] = await readDefinitions<NamedDefinition>([file], 'type');
   if (definition !== undefined && definition.type === type && others.length === 0)
     return definition;
   throw new Failure(`${file}: expected one definition, of ${type}`, ExitCode.usage);

@@ -60,7 +60,7 @@ describe('the file that runs soda', () => {
     const child = spawn(process.execPath, [soda, 'type', 'apply', '-f', '-']);
     child.stdin.end('# nothing\n');
     const said = await text(child.stderr);
-    expect(said).to.equal('soda: -: there is no definition in it\n');
+    expect(said).to.equal('soda: stdin: there is no definition in it\n');
   });
 
   it('says how many files it must be allowed to have open', async () => {

@@ -86,7 +86,7 @@ audio: would be changed
       ['type: a\n---\ntype: b\nownr: x\n', /^soda: nothing is applied: b: ownr: /],
       ['type: a\n---\nowner: x\n', /definition 2 has no `type`/],
       ['- type: a\n- type: a\n', /a is defined twice/],
-      ['type: a\n  owner: x: y\n', /^soda: -: /],
+      ['type: a\n  owner: x: y\n', /^soda: stdin: /],
       ['', /no definition/],
       [
         'type: a\nownr: x\nroute: { rule: sticky }\n---\ntype: b\n---\ntype: c\nlimits: { max_running: -1 }\n',
