@@ -37,6 +37,9 @@ const PIECE_COUNT = 2_000;
 type Mark = 'off' | 'work' | null;
 
 interface Event {
+  readonly uid: string;
+  /** It stands for one instance of the series with its id. */
+  readonly isInstance: boolean;
   readonly from: number;
   readonly dayCount: number;
   readonly label: string;
@@ -61,6 +64,7 @@ export function* daysOfIcs(
 ): Generator<void, IcsCalendar> {
   const left = { timed: 0, unmarked: 0 };
   const events: Event[] = [];
+  const replaced = new Map<string, Set<number>>();
   let fields: Fields | null = null;
   let name: string | null = null;
   let depth = 0;
@@ -85,6 +89,7 @@ export function* daysOfIcs(
     } else if (upper === 'BEGIN' && fields !== null) depth += 1;
     else if (upper === 'END' && depth > 0) depth -= 1;
     else if (upper === 'END' && fields !== null) {
+      noteReplaced(fields, replaced);
       const event = eventOf(fields);
       fields = null;
       if (event === null) left.timed += 1;
@@ -98,7 +103,12 @@ export function* daysOfIcs(
   }
   if (lineCount === 0) throw new IcsRefused('expected BEGIN:VCALENDAR first');
   if (!isWhole) throw new IcsRefused('it ends before END:VCALENDAR: the rest of it is missing');
-  const days = yield* daysOf(events, today, dayCountMax, left);
+  const days = yield* daysOf(
+    events.map((one) => withoutThose(one, replaced)),
+    today,
+    dayCountMax,
+    left,
+  );
   return { days, name, warnings: warningsOf(left, days) };
 }
 
@@ -129,6 +139,28 @@ function* unfolded(text: string): Generator<string> {
   if (line.length > 0) yield line.join('');
 }
 
+/** An event may stand for one instance of a series, whatever it is itself: canceled, or with a time of day. @throws {IcsRefused} */
+function noteReplaced(fields: Fields, replaced: Map<string, Set<number>>): void {
+  const [instance] = fields.get('RECURRENCE-ID') ?? [];
+  if (instance === undefined) return;
+  if (/;RANGE=/i.test(instance.parameters)) {
+    throw new IcsRefused(`${eventIn(fields)}: RANGE=THISANDFUTURE is not supported`);
+  }
+  const uid = uidOf(fields);
+  const day = dayIn(instance.value);
+  // Of a series with times of day, which is left out itself.
+  if (day === null) return;
+  replaced.set(uid, (replaced.get(uid) ?? new Set()).add(day));
+}
+
+const uidOf = (fields: Fields): string => (fields.get('UID')?.[0]?.value ?? '').trim();
+
+function withoutThose(event: Event, replaced: ReadonlyMap<string, ReadonlySet<number>>): Event {
+  const days = replaced.get(event.uid);
+  if (days === undefined || event.isInstance) return event;
+  return { ...event, without: new Set([...event.without, ...days]) };
+}
+
 /** Null: it does not last whole days. @throws {IcsRefused} */
 function eventOf(fields: Fields): Event | null | 'canceled' {
   const first = (key: string) => fields.get(key)?.[0]?.value ?? '';
@@ -149,6 +181,8 @@ function eventOf(fields: Fields): Event | null | 'canceled' {
       .map(dayIn)
       .filter((day) => day !== null);
   return {
+    uid: uidOf(fields),
+    isInstance: fields.has('RECURRENCE-ID'),
     from,
     dayCount: Math.max(1, dayCount),
     label,
@@ -225,7 +259,9 @@ function* daysOf(
       left.unmarked += 1;
       continue;
     }
-    for (const begin of event.more) addAll(begin, event, add);
+    for (const begin of event.more) {
+      if (!event.without.has(begin)) addAll(begin, event, add);
+    }
     const last = today + AHEAD_DAY_COUNT;
     for (const begin of event.rule === null ? [event.from] : ruled(event.rule, event.from, last)) {
       lookedCount += 1;
@@ -256,12 +292,14 @@ function warningsOf(
   days: readonly CalendarDay[],
 ): string[] {
   const warnings: string[] = [];
-  if (timed > 0) warnings.push(`left out ${timed} events that do not last whole days`);
+  if (timed > 0) warnings.push(`left out ${eventsIn(timed)} of less than whole days`);
   if (unmarked > 0) {
     warnings.push(
-      `left out ${unmarked} events that do not say whether they are days off or worked`,
+      `left out ${eventsIn(unmarked)} without a word on whether days are off or worked`,
     );
   }
   if (days.length === 0) warnings.push('no day is in it');
   return warnings;
 }
+
+const eventsIn = (count: number): string => (count === 1 ? '1 event' : `${count} events`);

@@ -37,6 +37,7 @@ export interface OccurrenceQuery {
   readonly job: string;
   readonly trigger: string | null;
   readonly state: OccurrenceState | null;
+  /** From this instant on: those too that have begun before and stand for times from then on, of triggers that there are. */
   readonly from: number | null;
   /** Before this instant. */
   readonly to: number | null;
@@ -52,12 +53,29 @@ export interface JobCount {
   readonly last: string | null;
 }
 
+/** Triggers that are to be looked at up to `now`. */
+export interface DueQuestion {
+  readonly now: number;
+  /** What was to be looked at by then is told apart. */
+  readonly since: number;
+  /** Of either, at most. */
+  readonly dueCount: number;
+  readonly missedCount: number;
+}
+
+/** In the order of their time. */
+export interface DueTriggers {
+  readonly due: readonly Trigger[];
+  readonly missed: readonly Trigger[];
+  /** When the first after `now` is to be looked at; null: none is. */
+  readonly nextAt: number | null;
+}
+
 /** Of one namespace. */
 export interface JobReads {
   /** When the first trigger is to be looked at after that instant; null: none is. */
   firstTriggerAt(after: number): Promise<number | null>;
-  /** Triggers that are to be looked at after `from` and up to `to`, `limit` at most. In the order of their time. */
-  loadDueTriggers(from: number, to: number, limit: number): Promise<readonly Trigger[]>;
+  loadDueTriggers(question: DueQuestion): Promise<DueTriggers>;
   /** Ends before the jobs come to more than `bytesMax`, about, though not before the first. */
   loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]>;
   /** How many come behind that name, of the next `limit`, and which is the last of these; null: there is none. */

@@ -29,6 +29,7 @@ import type {
   SeenRun,
 } from './jobs-handle.ts';
 import { keyOf, surroundingsOf } from './planning.ts';
+import { undecidedOf, withUndecided } from './undecided.ts';
 
 /** Runs that are shown with a job. */
 const RUN_COUNT = 10;
@@ -107,11 +108,14 @@ export class Jobs implements JobsHandle {
   }
 
   async occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>) {
-    const { store, read } = this.#asking;
+    const { store, read, known, clock } = this.#asking;
     const found = await this.#found(query.job);
     if (found === null) return null;
     const noticedFrom = this.#since(found.job);
-    return read(() => store.jobs.listOccurrences({ ...query, noticedFrom }));
+    const page = await read(() => store.jobs.listOccurrences({ ...query, noticedFrom }));
+    const { calendars } = known().jobs;
+    const undecided = undecidedOf(found.job, found.triggers, calendars, clock.now());
+    return withUndecided(page, undecided, query);
   }
 
   /** From when on its history may be seen: before, it was perhaps another's. Null: from its beginning. */

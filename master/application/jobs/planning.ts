@@ -1,10 +1,17 @@
 /** Which times of a trigger are due, and when it is looked at next. Computes; reads and writes nothing. */
 import { PLAN_LOOK_COUNT } from '../../domain/bounds.ts';
-import { ALL_JOBS, type Calendar as CalendarRow, type Trigger } from '../../domain/model/job.ts';
+import {
+  ALL_JOBS,
+  type Calendar as CalendarRow,
+  type Job,
+  type Trigger,
+} from '../../domain/model/job.ts';
 import { Calendar, type CalendarSpec } from '../../domain/schedule/calendar.ts';
 import { comingOf, type Surroundings } from '../../domain/schedule/coming.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 
+/** Triggers whose times are found in one piece: some milliseconds. */
+export const PIECE_COUNT = 16;
 const NEVER = { nextAt: null, nextNominal: null };
 /** Where no time is near: it is looked for again then. */
 const LOOK_AGAIN_MS = 86_400_000;
@@ -54,6 +61,28 @@ export function surroundingsOf(
     skips: new Set(skips),
     runsLeft: maxRuns === null ? null : Math.max(0, maxRuns - firedCount),
   };
+}
+
+/** What the specification of a job says beside its triggers, as far as it matters to whoever fires it. */
+export interface JobSpec {
+  readonly blackouts?: readonly Blackout[];
+  readonly pause_after?: number;
+}
+
+/** The same, of a job. */
+export function aroundOf(
+  calendars: Calendars,
+  trigger: Trigger,
+  spec: TriggerSpec,
+  job: Pick<Job, 'spec'>,
+): Surroundings {
+  const { blackouts = [] } = JSON.parse(job.spec) as JobSpec;
+  return surroundingsOf(calendars, trigger, spec, blackouts);
+}
+
+/** Times of it may have come that are not decided yet. */
+export function isOpen({ decidedUntil, nextAt }: Trigger, now: number): boolean {
+  return nextAt !== null && decidedUntil < now;
 }
 
 /** When it is looked at next, once all up to `after` is decided. */

@@ -13,7 +13,7 @@ export async function readBackfill(
   store: TaskStore,
   templates: Templates,
   state: State,
-  { id: workId, request, ids, cursor }: BackfillWork,
+  { id: workId, request, ids, cursor, createdAt }: BackfillWork,
 ): Promise<BackfillPage> {
   const { job: name, trigger: of, within, from, maxRunning } = request;
   const [job] = await store.jobs.loadJobs([name], TURN_READ_BYTES_MAX);
@@ -22,7 +22,8 @@ export async function readBackfill(
   const gone = (why: string): BackfillPage => {
     return { workId, version: 0, base: '', times: [], cursor: cursor ?? '', gone: why };
   };
-  if (job === undefined) return gone('the job was deleted');
+  // There may be another job of that name by now.
+  if (job === undefined || job.createdAt > createdAt) return gone('the job was deleted');
   if (!isAsked(job, { ...ANY_JOB, within })) {
     return gone('the job is outside the scope of who asked now');
   }

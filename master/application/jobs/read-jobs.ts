@@ -21,33 +21,34 @@ import type {
   RunTask,
   SettledJob,
 } from '../../domain/jobs/job-events.ts';
-import { renewedTriggers } from '../../domain/jobs/set.ts';
+import type { Era } from '../../domain/jobs/jobs-state.ts';
+import { armedAtOf, renewedTriggers } from '../../domain/jobs/set.ts';
 import { ALL_JOBS, BY_HAND, type Job, type Trigger } from '../../domain/model/job.ts';
 import { type Due, dueOf, type DuePage } from '../../domain/schedule/due.ts';
 import { timesOf } from '../../domain/schedule/times.ts';
-import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
+import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
+import type { Task } from '../../domain/model/task.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
-import { keyOf, type Plan, planOf, surroundingsOf } from './planning.ts';
+import { leftOutOf } from './left-out.ts';
+import {
+  aroundOf,
+  isOpen,
+  type JobSpec,
+  keyOf,
+  PIECE_COUNT,
+  type Plan,
+  planOf,
+} from './planning.ts';
 import { crowdOf, ringOf } from './ring.ts';
 import type { Templates } from './templates.ts';
 
-/** Before all that is due. */
-const NEVER_AT = Number.MIN_SAFE_INTEGER;
-/** Triggers whose times are found in one piece: some milliseconds. */
-const PIECE_COUNT = 16;
 /** Jobs that are counted in one piece: some milliseconds. */
 const COUNT_PAGE = 20_000;
 
 /** What the state may ask for of jobs. */
 type JobLoad = Extract<Load, { type: 'job' | 'triggers' | 'settled' | 'replan' }>;
 type JobCommand = Extract<Load, { type: 'job' }>['event'];
-
-/** What the specification of a job says beside its triggers, as far as it matters to whoever fires it. */
-interface JobSpec {
-  readonly blackouts?: readonly Blackout[];
-  readonly pause_after?: number;
-}
 
 export class JobReader {
   readonly #store: TaskStore;
@@ -70,26 +71,25 @@ export class JobReader {
       case 'settled':
         return [await this.#settled(state, now)];
       case 'replan':
-        return [await this.#replanned(state)];
+        return this.#replanned(state);
     }
   }
 
   async #due(state: State, now: number): Promise<Event> {
     const { jobs } = this.#store;
     const { hereSince } = state.jobs;
-    const found = await jobs.loadDueTriggers(hereSince, now, TURN_TRIGGER_COUNT_MAX);
-    // Read whatever is due now: times of theirs are among those that will be.
-    const before = await jobs.loadDueTriggers(NEVER_AT, hereSince, TURN_MISSED_COUNT_MAX);
-    const isFew = before.length <= LATE_AT_ONCE_MAX;
-    const looked = isFew ? [...found, ...before] : found;
-    const missed = isFew ? [] : await this.#missedOf(before, now);
+    const limits = { dueCount: TURN_TRIGGER_COUNT_MAX, missedCount: TURN_MISSED_COUNT_MAX };
+    // Those that were missed are read whatever is due now: times of theirs are among those that will be.
+    const found = await jobs.loadDueTriggers({ now, since: hereSince, ...limits });
+    const isFew = found.missed.length <= LATE_AT_ONCE_MAX;
+    const looked = isFew ? [...found.due, ...found.missed] : found.due;
+    const missed = isFew ? [] : await this.#missedOf(found.missed, now);
     const due = await this.#dueOf(state, looked, now, false);
     const isAll =
-      found.length < TURN_TRIGGER_COUNT_MAX &&
-      before.length < TURN_MISSED_COUNT_MAX &&
+      found.due.length < limits.dueCount &&
+      found.missed.length < limits.missedCount &&
       due.length === looked.length;
-    const nextAt = isAll ? await jobs.firstTriggerAt(now) : now;
-    return { type: 'triggersLoaded', due, missed, nextAt };
+    return { type: 'triggersLoaded', due, missed, nextAt: isAll ? found.nextAt : now };
   }
 
   /** Without their jobs and calendars: these are asked when they have their turn. */
@@ -130,9 +130,12 @@ export class JobReader {
     return this.#withTaken(due);
   }
 
+  #leftOut(triggers: readonly Trigger[], era: Era): Promise<readonly DueTrigger[]> {
+    return leftOutOf(this.#store.jobs, triggers, era, this.#breathe);
+  }
+
   #around(state: State, trigger: Trigger, spec: TriggerSpec, job: Job) {
-    const { blackouts = [] } = JSON.parse(job.spec) as JobSpec;
-    return surroundingsOf(state.jobs.calendars, trigger, spec, blackouts);
+    return aroundOf(state.jobs.calendars, trigger, spec, job);
   }
 
   #dueTrigger(
@@ -225,9 +228,14 @@ export class JobReader {
     return { base: this.#templates.taskOf(job, typesOf(state), null), taskId, isTaken };
   }
 
-  async #replanned(state: State): Promise<Event> {
+  async #replanned(state: State): Promise<readonly Event[]> {
     const { replanAfter } = state.jobs.calendars.get(ALL_JOBS) ?? {};
     const page = await this.#store.jobs.loadCalendared(replanAfter ?? '', TURN_REPLAN_COUNT_MAX);
+    for (const era of state.jobs.eras) {
+      const due = await this.#leftOut(page, era);
+      const again = { type: 'replanLoaded', triggers: [], after: replanAfter ?? '' } as const;
+      if (due.length > 0) return [{ type: 'triggersLoaded', due }, again];
+    }
     const names = [...new Set(page.map(({ job }) => job))];
     const jobs = new Map((await this.#loadAll(names)).map((job) => [job.name, job]));
     const triggers: Trigger[] = [];
@@ -241,7 +249,7 @@ export class JobReader {
     }
     const last = page.at(-1);
     const isLast = page.length < TURN_REPLAN_COUNT_MAX || last === undefined;
-    return { type: 'replanLoaded', triggers, after: isLast ? null : keyOf(last) };
+    return [{ type: 'replanLoaded', triggers, after: isLast ? null : keyOf(last) }];
   }
 
   async #loadAll(names: readonly string[]): Promise<Job[]> {
@@ -273,13 +281,18 @@ export class JobReader {
       const open = triggers.filter((one) => isOpen(one, now) && isChanged(one, event));
       const due = (await this.#dueOf(state, open, now, true)).filter((one) => one.due.length > 0);
       if (due.length > 0) return [{ type: 'triggersLoaded', due }, event];
+      const leftOut = hasOtherBlackouts(job, event)
+        ? await this.#leftOut(triggers, { until: now, calendars: state.jobs.calendars })
+        : [];
+      if (leftOut.length > 0) return [{ type: 'triggersLoaded', due: leftOut }, event];
     }
     const renewed = this.#renewed(state, event, job, triggers, now);
-    const run = await this.#runOf(state, event, job);
+    const run = this.#runOf(state, event, job);
+    const taken = await this.#takenBy(run);
     const refusal = event.type === 'jobSet' ? await this.#refusalOf(event, triggers) : null;
     const isCounted = event.type !== 'jobSet' || job !== null || state.jobs.jobCount !== null;
     const jobCount = isCounted ? null : await this.#countJobs();
-    const found: FoundJob = { job, triggers, renewed, run, refusal, jobCount };
+    const found: FoundJob = { job, triggers, renewed, run, taken, refusal, jobCount };
     return [{ ...event, found }];
   }
 
@@ -320,7 +333,8 @@ export class JobReader {
         // Of a job that was disabled no time has come meanwhile.
         const wasOff = job?.isEnabled === false;
         const decidedUntil = wasOff ? Math.max(now, row.decidedUntil) : row.decidedUntil;
-        return this.#planned(state, { ...row, decidedUntil }, wanted, decidedUntil);
+        const armed = rearmed(state, { ...row, decidedUntil }, now);
+        return this.#planned(state, armed, wanted, decidedUntil);
       });
     }
     if (event.type !== 'jobEnabled' || job === null) return triggers;
@@ -328,21 +342,31 @@ export class JobReader {
     return triggers.map((row) => {
       const freed = event.isEnabled ? { ...row, paused: null, failureCount: 0 } : row;
       const decidedUntil = Math.max(now, row.decidedUntil);
-      return this.#planned(state, { ...freed, decidedUntil }, wanted, decidedUntil);
+      const armed = rearmed(state, { ...freed, decidedUntil }, now);
+      return this.#planned(state, armed, wanted, decidedUntil);
     });
   }
 
-  async #runOf(state: State, event: JobCommand, job: Job | null): Promise<RunTask | null> {
+  #runOf(state: State, event: JobCommand, job: Job | null): RunTask | null {
     if (event.type !== 'jobRun' || job === null) return null;
     const taskId = this.#templates.taskIdOf(job.name, BY_HAND, event.key, 0);
-    const isTaken = (await this.#store.findIds([taskId])).size > 0;
-    return { base: this.#templates.taskOf(job, typesOf(state), event.params), taskId, isTaken };
+    const base = this.#templates.taskOf(job, typesOf(state), event.params);
+    return { base, taskId, isTaken: false };
+  }
+
+  /** What has the id that a run by hand is to have; null: nothing has. */
+  async #takenBy(run: RunTask | null): Promise<Task | null> {
+    if (run === null) return null;
+    const found = await this.#store.findTasks([run.taskId], TURN_READ_BYTES_MAX);
+    return found.get(run.taskId)?.task ?? null;
   }
 }
 
-/** Times of it have come that are not decided yet. */
-function isOpen({ decidedUntil, nextAt }: Trigger, now: number): boolean {
-  return nextAt !== null && decidedUntil < now;
+/** One that counts from the end of a run, and that had an end while it could not fire, would wait for another for ever. */
+function rearmed(state: State, trigger: Trigger, now: number): Trigger {
+  const isWaiting = trigger.armedAt !== null || activityOf(state, trigger.job).liveCount > 0;
+  if (trigger.kind !== 'delay' || isWaiting) return trigger;
+  return { ...trigger, armedAt: armedAtOf(JSON.parse(trigger.spec) as TriggerSpec, now) };
 }
 
 /** What it was is not what it is to be. */
@@ -352,6 +376,12 @@ function isChanged(trigger: Trigger, event: JobCommand): boolean {
   if (event.definition.isEnabled === false) return true;
   const wanted = event.triggers.find(({ name }) => name === trigger.name);
   return wanted === undefined || JSON.stringify(wanted.spec) !== trigger.spec;
+}
+
+/** To try it decides nothing. */
+function hasOtherBlackouts(job: Job | null, event: JobCommand): boolean {
+  if (job === null || event.type !== 'jobSet' || event.isTrial) return false;
+  return !sameBlackouts(job, event.definition);
 }
 
 function sameBlackouts(a: Pick<Job, 'spec'>, b: Pick<Job, 'spec'>): boolean {

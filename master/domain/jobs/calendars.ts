@@ -2,7 +2,7 @@
  * Calendars, and the black-outs of all jobs, as people set them. Triggers that go by them find their next times anew
  * then, some in each turn; a row says how far that is, so that a restart goes on with it.
  */
-import { CALENDARS_LENGTH_MAX, CALENDARS_MAX } from '../bounds.ts';
+import { CALENDARS_LENGTH_MAX, CALENDARS_MAX, ERAS_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { tell } from '../feed/tell.ts';
@@ -31,6 +31,7 @@ function decide(state: State, event: OnCalendar, now: number, out: Output): Comm
     if (isUsed && !isForced) {
       return { kind: 'conflict', message: 'Triggers go by it: change them first, or use force.' };
     }
+    endEra(state, now);
     calendars.delete(name);
     out.changes.push({ op: 'remove', table: 'calendar', key: name, expect: 'any' });
     tell(state, out, 'calendar.deleted', now, {}, { calendar: name });
@@ -42,6 +43,7 @@ function decide(state: State, event: OnCalendar, now: number, out: Output): Comm
   const refusal = refusalOf(state, name, text);
   if (refusal !== null) return refusal;
   const { replanAfter = null } = before ?? {};
+  endEra(state, now);
   putCalendar(state, { name, version, text, changedAt: now, by, replanAfter }, out);
   if (name === ALL_JOBS) tell(state, out, 'blackouts.changed', now, {}, { version });
   else tell(state, out, 'calendar.changed', now, {}, { calendar: name, version });
@@ -63,6 +65,11 @@ function refusalOf(state: State, name: string, text: string): CommandOutcome | n
 function putCalendar({ jobs }: State, row: Calendar, out: Output): void {
   jobs.calendars.set(row.name, row);
   out.changes.push({ op: 'put', table: 'calendar', key: row.name, row });
+}
+
+/** What was left out until now stays so. */
+function endEra({ jobs }: State, until: number): void {
+  jobs.eras = [...jobs.eras, { until, calendars: new Map(jobs.calendars) }].slice(-ERAS_MAX);
 }
 
 const NO_BLACKOUTS = '{"blackouts":[]}';
@@ -95,6 +102,7 @@ export function replanLoaded(
 ): void {
   state.loading.delete('replan');
   for (const row of triggers) putTrigger(state, row, out);
+  if (after === null) state.jobs.eras = [];
   noteReplan(state, after, now, out);
   askForReplan(state, out);
 }

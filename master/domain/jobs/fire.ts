@@ -6,7 +6,7 @@ import type { TaskJob } from '../model/task-job.ts';
 import { LATE_PER_SECOND_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
-import { isUsedUp, type PendingTime, type Trigger } from '../model/job.ts';
+import { BY_HAND, isUsedUp, type PendingTime, type Trigger } from '../model/job.ts';
 import type { Event } from '../events.ts';
 import { isTerminal } from '../model/task.ts';
 import { decideOverlap } from '../schedule/overlap.ts';
@@ -259,7 +259,11 @@ export function run(
     {},
     { job: name, trigger, nominal_at: nominal, reason },
   );
-  out.effects.push({ type: 'observe', event: 'fire_refused', job: name, trigger, nominal, reason });
+  // Whoever runs it by hand is told so.
+  if (trigger !== BY_HAND) {
+    const refused = { job: name, trigger, nominal, reason };
+    out.effects.push({ type: 'observe', event: 'fire_refused', ...refused });
+  }
   return reason;
 }
 

@@ -9,6 +9,9 @@ export const JOB_VERSIONS_MAX = 30;
 export const CALENDARS_MAX = 100;
 export const CALENDARS_LENGTH_MAX = 8 * 1024 * 1024;
 
+/** Changes of calendars, one soon after the other, of which it is known what held before. */
+export const ERAS_MAX = 8;
+
 /** Triggers that one turn reads because they are due, fires, and commits together. */
 export const TURN_TRIGGER_COUNT_MAX = 128;
 /** Jobs of which one turn looks at the ends of runs. */

@@ -16,10 +16,18 @@ export interface JobsState {
   /** Of these the ones that are to be looked at: a run has ended, or nothing keeps one that waits. */
   readonly unsettled: Set<string>;
   readonly calendars: Map<string, Calendar>;
+  /** Calendars as they were before each change after which triggers are yet to find their next times; the oldest first. */
+  eras: readonly Era[];
   /** How many there are; null: nobody has counted them since this master began. */
   jobCount: number | null;
   /** The newest instant that a run by hand has had: no other has the same. */
   lastByHandAt: number;
+}
+
+/** By these it is decided what becomes of nominal times up to `until`. A master that begins knows of none. */
+export interface Era {
+  readonly until: number;
+  readonly calendars: ReadonlyMap<string, Calendar>;
 }
 
 export const noJobs = (): JobsState => ({
@@ -30,6 +38,7 @@ export const noJobs = (): JobsState => ({
   activities: new Map(),
   unsettled: new Set(),
   calendars: new Map(),
+  eras: [],
   jobCount: null,
   lastByHandAt: 0,
 });

@@ -30,12 +30,24 @@ export function recordOne(
 
 /** The record that stands for the time before goes on, where that has gone the same way. */
 export function recordNext(
+  of: Pick<Trigger, 'job' | 'name' | 'openRun'>,
+  time: Pick<Coming, 'nominal' | 'to' | 'count'>,
+  said: Said,
+  now: number,
+  out: Output,
+): OpenRun {
+  const { openRun, row } = recordWith(of, time, said, now);
+  putOccurrence(row, out);
+  return openRun;
+}
+
+/** That record, and what goes on. */
+export function recordWith(
   { job, name, openRun }: Pick<Trigger, 'job' | 'name' | 'openRun'>,
   { nominal, to, count }: Pick<Coming, 'nominal' | 'to' | 'count'>,
   { state, reason, calendar }: Said,
   now: number,
-  out: Output,
-): OpenRun {
+): { readonly openRun: OpenRun; readonly row: Occurrence } {
   const goesOn =
     openRun !== null &&
     openRun.state === state &&
@@ -44,9 +56,6 @@ export function recordNext(
   const begun = goesOn ? openRun : { nominal, state, reason, calendar, count: 0 };
   const after = { ...begun, count: begun.count + count };
   const of = { job, trigger: name, nominal: after.nominal, rerun: 0, until: to };
-  putOccurrence(
-    { ...of, count: after.count, state, reason, calendar, taskId: null, noticedAt: now },
-    out,
-  );
-  return after;
+  const said = { count: after.count, state, reason, calendar, taskId: null };
+  return { openRun: after, row: { ...of, ...said, noticedAt: now } };
 }

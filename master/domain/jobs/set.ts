@@ -5,8 +5,10 @@ import { tell } from '../feed/tell.ts';
 import type { Event } from '../events.ts';
 import { ANY_JOB, isAsked } from '../model/job-query.ts';
 import { BY_HAND, type Job, type JobVersion, type Trigger } from '../model/job.ts';
+import { recordOne } from './record.ts';
 import { haveSameTimes, type TriggerSpec } from '../schedule/trigger-spec.ts';
 import type { State } from '../state/state.ts';
+import { activityOf, putActivity } from './activity.ts';
 import { putTrigger, run } from './fire.ts';
 import type { DefinedTrigger, FoundJob, JobChange } from './job-events.ts';
 
@@ -148,8 +150,19 @@ function jobRemoved(
     out.changes.push({ op: 'remove', table: 'jobVersion', key: [name, at], expect: 'any' });
   }
   putTriggers(state, triggers, [], out);
+  dropPending(state, name, now, out);
   tell(state, out, 'job.deleted', now, {}, { job: name });
   return { kind: 'done' };
+}
+
+/** Another job of that name has nothing to do with them. */
+function dropPending(state: State, job: string, now: number, out: Output): void {
+  const { pending, ...activity } = activityOf(state, job);
+  for (const { trigger, nominal, rerun } of pending) {
+    const said = { state: 'skipped', reason: 'deleted', calendar: null, rerun } as const;
+    recordOne({ job, name: trigger }, nominal, said, now, out);
+  }
+  if (pending.length > 0) putActivity(state, { ...activity, pending: [] }, out);
 }
 
 /** Beside what its triggers say, and whatever runs already. */
@@ -162,8 +175,11 @@ function jobRun(
   const { job, run: asked } = found;
   if (job === null || asked === null) return NO_JOB;
   const { taskId } = asked;
-  if (asked.isTaken || state.tasks.has(taskId))
-    return { kind: 'done', run: { taskId, nominal: null } };
+  const taken = state.tasks.get(taskId) ?? found.taken;
+  if (taken !== null && taken.job?.name !== name) {
+    return { kind: 'conflict', message: `There is a task ${taskId} that is no run of this job.` };
+  }
+  if (taken !== null) return { kind: 'done', run: { taskId, nominal: null } };
   const nominal = Math.max(now, state.jobs.lastByHandAt + 1);
   state.jobs.lastByHandAt = nominal;
   const of = { reason: null, calendar: null, rerun: 0 };
@@ -222,6 +238,6 @@ export function renewedTriggers(
 }
 
 /** The first time of one that counts from ends of runs: there is none to count from yet. */
-function armedAtOf({ timing, startAt }: TriggerSpec, now: number): number | null {
+export function armedAtOf({ timing, startAt }: TriggerSpec, now: number): number | null {
   return timing.kind === 'delay' ? Math.max(startAt ?? now + timing.delayMs, now) : null;
 }

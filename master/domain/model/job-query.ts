@@ -1,5 +1,5 @@
-/** Which jobs a list asks for. */
-import type { Job } from './job.ts';
+/** Which jobs, and which records of their times, a list asks for. */
+import type { Job, Occurrence } from './job.ts';
 import { sees, type Sight } from './task-filter.ts';
 
 interface Asked {
@@ -24,4 +24,37 @@ export function isAsked(
     (isEnabled === null || job.isEnabled === isEnabled) &&
     (within === null || sees(within, type, group))
   );
+}
+
+interface AskedTimes {
+  readonly state: Occurrence['state'] | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly noticedFrom: number | null;
+  readonly after: Place | null;
+}
+
+type Place = readonly [nominal: number, trigger: string, rerun: number];
+
+/** Whether a time that it stands for is among those. */
+export function isTimeAsked(one: Occurrence, asked: AskedTimes): boolean {
+  const { state, from, to, noticedFrom, after } = asked;
+  return (
+    (state === null || one.state === state) &&
+    (from === null || one.until >= from) &&
+    (to === null || one.nominal < to) &&
+    (noticedFrom === null || one.noticedAt >= noticedFrom) &&
+    (after === null || comparePlaces(placeOf(one), after) < 0)
+  );
+}
+
+/** As a list has them: the newest first. */
+export const newestFirst = (a: Occurrence, b: Occurrence): number =>
+  comparePlaces(placeOf(b), placeOf(a));
+
+const placeOf = ({ nominal, trigger, rerun }: Occurrence): Place => [nominal, trigger, rerun];
+
+/** Names are ASCII: byte by byte, as a database does. */
+function comparePlaces(a: Place, b: Place): number {
+  return a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) || a[2] - b[2];
 }

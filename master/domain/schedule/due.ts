@@ -32,6 +32,8 @@ export interface DueLimits {
    * that is yet to come, or whose jitter is yet to pass.
    */
   readonly isEdited?: boolean;
+  /** What is left out, up to the first that is to run: that is up to whoever fires it. */
+  readonly isOfLeftOut?: boolean;
 }
 
 /** @param after All before, and it itself, is decided. */
@@ -40,7 +42,7 @@ export function dueOf(
   around: Surroundings,
   after: number,
   now: number,
-  { countMax, lateCountMax, isEdited = false }: DueLimits,
+  { countMax, lateCountMax, isEdited = false, isOfLeftOut = false }: DueLimits,
 ): DuePage {
   const fates = new Fates(spec, around);
   const found: Found[] = [];
@@ -48,7 +50,7 @@ export function dueOf(
     const nominal = fates.times.next(until);
     const one = nominal === null ? null : dueAt(nominal, { spec, around, fates, now, isEdited });
     const isMore = one !== null && (found.length >= countMax || fates.isTired);
-    if (one === null || isMore)
+    if (one === null || isMore || (one.isRun && isOfLeftOut))
       return { due: afterMisfire(found, fates, isMore ? 0 : lateCountMax, spec), isMore };
     found.push(one);
     until = one.to;

@@ -102,12 +102,13 @@ function putRate(row: RateUse, out: Output): void {
 /** Windows of rates may be over, and others of its zones may be open. */
 export function quotaDue(state: State, quota: Quota, now: number, out: Output): void {
   for (const at of quota.wakes) if (at <= now) quota.wakes.delete(at);
-  quota.knownAt = now;
   refresh(state, quota, now, out);
 }
 
 /** By its limits as they are now. */
 function refresh(state: State, quota: Quota, now: number, out: Output): void {
+  // First: what is over by now leaves room for whoever is roused.
+  quota.knownAt = now;
   quota.open = windowsAt(quota.limits.windows, now);
   wakeAt(state, quota, quota.open.until);
   rouse(state, quota, '');

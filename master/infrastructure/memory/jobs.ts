@@ -1,15 +1,16 @@
 /** What the store in memory tells of jobs: the same as the SQL store. */
 import type {
+  DueQuestion,
+  DueTriggers,
   JobCount,
   JobPage,
   JobQuery,
   JobReads,
-  OccurrencePlace,
   OccurrenceQuery,
 } from '../../application/ports.ts';
 import { copyOf } from '../../domain/changes.ts';
 import type { Job, JobVersion, Occurrence, Trigger } from '../../domain/model/job.ts';
-import { isAsked } from '../../domain/model/job-query.ts';
+import { isAsked, isTimeAsked, newestFirst } from '../../domain/model/job-query.ts';
 import type { Rows } from './rows.ts';
 
 /** Text as it is compared byte by byte: all names are ASCII. */
@@ -33,10 +34,18 @@ export class MemoryJobs implements JobReads {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  async loadDueTriggers(from: number, to: number, limit: number): Promise<readonly Trigger[]> {
-    return this.#triggers(({ nextAt }) => nextAt !== null && nextAt > from && nextAt <= to)
-      .sort((a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0) || byPlace(a, b))
-      .slice(0, limit);
+  async loadDueTriggers({ now, since, dueCount, missedCount }: DueQuestion): Promise<DueTriggers> {
+    return {
+      due: this.#dueIn(since, now).slice(0, dueCount),
+      missed: this.#dueIn(Number.NEGATIVE_INFINITY, since).slice(0, missedCount),
+      nextAt: await this.firstTriggerAt(now),
+    };
+  }
+
+  #dueIn(from: number, to: number): readonly Trigger[] {
+    return this.#triggers(({ nextAt }) => nextAt !== null && nextAt > from && nextAt <= to).sort(
+      (a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0) || byPlace(a, b),
+    );
   }
 
   async loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]> {
@@ -113,19 +122,17 @@ export class MemoryJobs implements JobReads {
   }
 
   async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
-    const { job, trigger, state, from, to, noticedFrom, after, limit } = query;
-    return [...this.#rows.of('occurrence').values()]
-      .filter(
-        (one) =>
-          one.job === job &&
-          (trigger === null || one.trigger === trigger) &&
-          (state === null || one.state === state) &&
-          (from === null || one.nominal >= from) &&
-          (to === null || one.nominal < to) &&
-          (noticedFrom === null || one.noticedAt >= noticedFrom) &&
-          (after === null || comparePlaces(placeIn(one), after) < 0),
-      )
-      .sort((a, b) => comparePlaces(placeIn(b), placeIn(a)))
+    const { job, trigger, from, limit } = query;
+    const own = [...this.#rows.of('occurrence').values()]
+      .filter((one) => one.job === job && (trigger === null || one.trigger === trigger))
+      .sort(newestFirst);
+    const ofTriggers = trigger === null ? await this.loadTriggers([job]) : [{ name: trigger }];
+    const reaching = ofTriggers.map(({ name }) =>
+      own.find((one) => one.trigger === name && one.rerun === 0 && one.nominal < (from ?? 0)),
+    );
+    return own
+      .filter((one) => from === null || one.nominal >= from || reaching.includes(one))
+      .filter((one) => isTimeAsked(one, query))
       .slice(0, limit);
   }
 
@@ -143,14 +150,4 @@ export class MemoryJobs implements JobReads {
   #triggers(matches: (trigger: Trigger) => boolean): Trigger[] {
     return [...this.#rows.of('trigger').values()].filter(matches).map(copyOf);
   }
-}
-
-const placeIn = ({ nominal, trigger, rerun }: Occurrence): OccurrencePlace => [
-  nominal,
-  trigger,
-  rerun,
-];
-
-function comparePlaces(a: OccurrencePlace, b: OccurrencePlace): number {
-  return a[0] - b[0] || compare(a[1], b[1]) || a[2] - b[2];
 }

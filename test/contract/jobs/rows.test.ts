@@ -62,12 +62,16 @@ describeStores('jobs in a store', (open) => {
   it('finds what is due between two instants, in the order of its time', async () => {
     const at = (name: string, nextAt: number | null) => putTrigger(sampleTrigger({ name, nextAt }));
     await write(at('old', NOW - 9_000), at('new', NOW - 10), at('next', NOW + 7), at('off', null));
-    const dueIn = async (from: number, to: number, limit = 10) =>
-      (await tasks.jobs.loadDueTriggers(from, to, limit)).map(({ name }) => name);
-    expect(await dueIn(0, NOW)).to.deep.equal(['old', 'new']);
-    expect(await dueIn(0, NOW, 1)).to.deep.equal(['old']);
-    expect(await dueIn(NOW - 9_000, NOW + 7)).to.deep.equal(['new', 'next']);
-    expect(await dueIn(NOW - 8_000, NOW - 11)).to.deep.equal([]);
+    const namesOf = (triggers: readonly Trigger[]) => triggers.map(({ name }) => name);
+    const dueIn = async (since: number, now: number, dueCount = 10, missedCount = 10) => {
+      const asked = { since, now, dueCount, missedCount };
+      const { due, missed, nextAt } = await tasks.jobs.loadDueTriggers(asked);
+      return [namesOf(due), namesOf(missed), nextAt];
+    };
+    expect(await dueIn(0, NOW)).to.deep.equal([['old', 'new'], [], NOW + 7]);
+    expect(await dueIn(0, NOW, 1)).to.deep.equal([['old'], [], NOW + 7]);
+    expect(await dueIn(NOW - 9_000, NOW + 7)).to.deep.equal([['new', 'next'], ['old'], null]);
+    expect(await dueIn(NOW, NOW + 1, 10, 1)).to.deep.equal([[], ['old'], NOW + 7]);
     expect(await tasks.jobs.firstTriggerAt(NOW)).to.equal(NOW + 7);
     expect(await tasks.jobs.firstTriggerAt(NOW + 7)).to.equal(null);
   });
@@ -165,6 +169,32 @@ describeStores('jobs in a store', (open) => {
     expect(await read(4, 7, 2)).to.deep.equal(['2 r0', '5 r1', '5 r2']);
     expect(await read(1, 2)).to.deep.equal(['1 r0', '2 r0', '2 r1']);
     expect(await read(8, 9)).to.deep.equal(['7 r0']);
+  });
+
+  it('tells of the times of a span what has begun before and reaches into it', async () => {
+    const long = { state: 'merged', until: 6, count: 5, taskId: null } as const;
+    await write(
+      putTrigger(sampleTrigger({ job: 'nightly', name: 'default' })),
+      putTrigger(sampleTrigger({ job: 'nightly', name: 'a' })),
+      putOccurrence(occurrence(1)),
+      putOccurrence(occurrence(2, long)),
+      putOccurrence(occurrence(3, { ...long, trigger: 'a' })),
+      putOccurrence(occurrence(4, { trigger: 'a', until: 5 })),
+      putOccurrence(occurrence(7)),
+    );
+    const of = { job: 'nightly', trigger: null, state: null, noticedFrom: null, after: null };
+    const list = async (from: number, to: number | null, change: object = {}) => {
+      const query = { ...of, from, to, limit: 10, ...change };
+      const found = await tasks.jobs.listOccurrences(query);
+      return found.map(({ nominal, trigger }) => `${nominal} ${trigger}`);
+    };
+    expect(await list(5, null)).to.deep.equal(['7 default', '4 a', '2 default']);
+    expect(await list(5, 7)).to.deep.equal(['4 a', '2 default']);
+    expect(await list(5, null, { limit: 2 })).to.deep.equal(['7 default', '4 a']);
+    expect(await list(5, null, { after: [4, 'a', 0] })).to.deep.equal(['2 default']);
+    expect(await list(5, 7, { trigger: 'a' })).to.deep.equal(['4 a']);
+    expect(await list(5, 7, { state: 'merged' })).to.deep.equal(['2 default']);
+    expect(await list(7, 8)).to.deep.equal(['7 default']);
   });
 
   it('tells what has become of times, the newest first, and forgets the old but what waits', async () => {

@@ -1,4 +1,6 @@
 /** `soda job` and `soda blackout`, against a whole master. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
@@ -19,7 +21,7 @@ triggers: [{ every: 3600 }]`;
 
 describe('soda job apply', function () {
   this.timeout(60_000);
-  const { run } = commandSuite();
+  const { run, folder } = commandSuite();
   const soda = (line: string, input = '') => run(line.split(' '), {}, input);
 
   it('says when jobs run, as they are once they are set, and no time that is merged with another', async () => {
@@ -44,6 +46,22 @@ describe('soda job apply', function () {
       const { code, err } = await soda('job apply -f -', body);
       expect([code, err.includes('x: template.task.type: required')], err).to.deep.equal([2, true]);
     }
+  });
+
+  it('takes several files and folders as one, and refuses a second where one is meant', async () => {
+    const jobs = join(folder(), 'jobs');
+    await mkdir(jobs);
+    const named = (name: string) => JOB.replace('nightly', name);
+    await writeFile(join(jobs, 'b.yml'), named('b'));
+    await writeFile(join(jobs, 'a.yaml'), named('a'));
+    await writeFile(join(jobs, 'README'), 'no definition');
+    const apply = `job apply -f ${jobs} -f - --dry-run`;
+    const { out } = await soda(apply, named('c'));
+    expect(out.match(/^\w+: would/gm)).to.deep.equal(['a: would', 'b: would', 'c: would']);
+    const { code, err } = await soda(apply, named('b'));
+    expect([code, err]).to.deep.equal([2, 'soda: stdin: b is defined twice\n']);
+    expect((await soda(`job set a -f - -f ${jobs}/a.yaml`)).code).to.equal(2);
+    expect((await soda('calendar set a -f a.ics -f b.ics')).err).to.include('one value only');
   });
 
   it('takes what was exported, and tells numbers apart, by every digit', async () => {
@@ -78,6 +96,12 @@ describe('soda job next and runs', function () {
     const warning = 'there is no job nowhere: trigger default does not run until there is one';
     const next = await soda('job next workdays');
     expect(next.err).to.equal(`soda: workdays has no time that is known yet: ${warning}\n`);
+    const once = (how: string) =>
+      soda('job apply -f -', JOB.replace(/triggers.*/, `triggers: [{ every: 3600, ${how} }]`));
+    await once('max_runs: 3, jitter: 60, end_at: "2099-01-01T00:00:00Z", enabled: false');
+    expect((await soda('job get nightly')).out).to.match(
+      /every 1 h, until 2099-01-01T00:00:00Z, 0 of 3 runs, up to 1 min later, disabled \(/,
+    );
     await soda('job disable hourly');
     expect((await soda('job next hourly')).err).to.equal('soda: hourly: disabled\n');
     const id = (await soda('job run hourly --key k')).out.trim();

@@ -47,6 +47,33 @@ describe('jobs over HTTP', () => {
     expect(versions).to.have.length(3);
   });
 
+  it('are refused in a zone that may be another, behind no job, and where params are too large', async () => {
+    const inZone = (zone: string) => put('zoned', { triggers: [{ cron: '0 3 * * *', zone }] });
+    for (const zone of ['CST', 'EST']) {
+      expect(errorsOf(await inZone(zone))[0]).to.match(/zone.*as Asia\/Shanghai: .ST may/);
+    }
+    for (const zone of ['UTC', 'GMT', 'Etc/GMT-8', 'Asia/Shanghai']) {
+      expect((await inZone(zone)).status, zone).to.be.oneOf([200, 201]);
+    }
+    await put('another', {});
+    expect((await call('GET', '/jobs?cursor=zzz')).status).to.equal(400);
+    const { body: first } = await call('GET', '/jobs?limit=1');
+    const { body: next } = await call(
+      'GET',
+      `/jobs?limit=1&cursor=${String(first['next_cursor'])}`,
+    );
+    const names = [first, next].flatMap(({ jobs }) => (jobs as { name: string }[])[0]?.name);
+    expect(names).to.deep.equal(['another', 'zoned']);
+    const task = { type: 'echo', params: { text: 'x'.repeat(300 * 1024) } };
+    expect((await put('large', { template: { ...template, task } })).status).to.equal(413);
+    const ended = await put('another', { triggers: [{ ...RARE, end_at: 1_000 }] });
+    expect(ended.body['warnings']).to.deep.equal([
+      'trigger default has no times any more: its `end_at` has passed',
+    ]);
+    expect((await put('another', {}, { 'if-match': '1' })).status).to.equal(412);
+    expect((await put('another', {}, { 'if-match': '2' })).status).to.equal(200);
+  });
+
   it('are refused with what is wrong in them', async () => {
     const triggers = [
       { name: 'a', cron: '0 0 30 2 *' },
@@ -168,6 +195,15 @@ describe('jobs over HTTP', () => {
     await call('POST', '/task/manual.manual.k/cancel');
     expect(await list('job=manual&state=canceled')).to.equal(1);
     expect((await call('DELETE', '/job/manual')).status).to.equal(200);
+  });
+
+  it('run by hand under no id that a task of somebody else has', async () => {
+    await put('hand', {});
+    const task = { type: 'echo', id: 'hand.manual.k' };
+    await call('POST', '/task/submit', { task, user: { group: 'g' } });
+    const { status, body } = await call('POST', '/job/hand/run', { key: 'k' });
+    expect(status).to.equal(409);
+    expect(body['detail']).to.equal('There is a task hand.manual.k that is no run of this job.');
   });
 
   it('leave out a time that somebody skips, until it is to come again', async () => {

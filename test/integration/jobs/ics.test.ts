@@ -58,7 +58,7 @@ describe('an ICS file over HTTP', () => {
     ]);
     expect(view.weekend).to.deep.equal([0]);
     expect(view.description).to.equal('Holidays');
-    expect(view.warnings[0]).to.equal('left out 1 events that do not last whole days');
+    expect(view.warnings[0]).to.equal('left out 1 event of less than whole days');
   });
 
   it('that is none is refused, and changes nothing', async () => {

@@ -19,6 +19,14 @@ const SOON_MS = 1_000;
 const BEFORE_ALL = 0;
 /** Days off in a row that are looked through. */
 const BLOCK_DAY_COUNT_MAX = 60;
+/** Changes that are remembered. */
+const CHANGE_COUNT_MAX = 100;
+
+/** What decides of days: black-outs by job, and calendars by name. */
+interface Days {
+  readonly blackouts: Map<string, readonly Blackout[]>;
+  readonly calendars: Map<string, CalendarSpec>;
+}
 
 interface Known {
   readonly row: Trigger;
@@ -27,8 +35,9 @@ interface Known {
 
 export class YearChecks {
   readonly #triggers = new Map<string, Known>();
-  readonly #blackouts = new Map<string, readonly Blackout[]>();
-  readonly #calendars = new Map<string, CalendarSpec>();
+  #days: Days = { blackouts: new Map(), calendars: new Map() };
+  /** As they were before each change, the oldest first. */
+  readonly #daysBefore: (Days & { readonly until: number })[] = [];
   readonly #records = new Map<string, Occurrence[]>();
   readonly #fail: (what: string) => void;
   /** Since when nothing has kept the master from what was due. */
@@ -61,25 +70,33 @@ export class YearChecks {
     return !this.#isDark(job, movedTo(spec, date, nominal, target));
   }
 
-  committed({ writes }: Commit): void {
+  committed({ writes, now }: Commit): void {
     for (const { op, table, key, ...rest } of writes) {
       if (table === 'occurrence' && op === 'put') {
         this.#recorded((rest as { readonly row: Occurrence }).row);
       }
     }
+    const isChange = writes.some(({ table, op }) => {
+      return table === 'calendar' || (table === 'job' && op === 'put');
+    });
+    if (isChange) {
+      const { blackouts, calendars } = this.#days;
+      const before = { blackouts: new Map(blackouts), calendars: new Map(calendars) };
+      this.#daysBefore.push({ ...before, until: now });
+      if (this.#daysBefore.length > CHANGE_COUNT_MAX) this.#daysBefore.shift();
+      this.groundCount += 1;
+    }
     for (const write of writes) {
-      if (write.table === 'calendar' || (write.table === 'job' && write.op === 'put')) {
-        this.groundCount += 1;
-      }
       if (write.table === 'trigger') {
         const row = write.op === 'remove' ? null : write.row;
         this.#decided(write.key.join('/'), row);
       } else if (write.table === 'job' && write.op === 'put') {
-        this.#blackouts.set(write.key, blackoutsIn(write.row.spec));
+        this.#days.blackouts.set(write.key, blackoutsIn(write.row.spec));
       } else if (write.table === 'calendar' && write.op === 'put') {
-        if (write.key === ALL_JOBS) this.#blackouts.set(ALL_JOBS, blackoutsIn(write.row.text));
-        else this.#calendars.set(write.key, JSON.parse(write.row.text) as CalendarSpec);
-      } else if (write.table === 'calendar') this.#calendars.delete(write.key);
+        const { blackouts, calendars } = this.#days;
+        if (write.key === ALL_JOBS) blackouts.set(ALL_JOBS, blackoutsIn(write.row.text));
+        else calendars.set(write.key, JSON.parse(write.row.text) as CalendarSpec);
+      } else if (write.table === 'calendar') this.#days.calendars.delete(write.key);
     }
   }
 
@@ -140,13 +157,33 @@ export class YearChecks {
     }
   }
 
-  /** One time of a record, by the calendars as they are. */
-  #judge(key: string, { spec, row: trigger }: Known, row: Occurrence, nominal: number): void {
+  /** One time of a record, by the calendars as they are; what was left out, also by those that held when it came. */
+  #judge(key: string, known: Known, row: Occurrence, nominal: number): void {
+    const wrong: string[] = [];
+    this.#judgeNow(known, row, nominal, (what) => wrong.push(what));
+    if (wrong.length === 0) return;
+    const then = this.#daysBefore.find(({ until }) => nominal <= until);
+    if (then !== undefined && (row.state === 'skipped' || row.state === 'merged')) {
+      const now = this.#days;
+      const wrongThen: string[] = [];
+      this.#days = then;
+      this.#judgeNow(known, row, nominal, (what) => wrongThen.push(what));
+      this.#days = now;
+      if (wrongThen.length === 0) return;
+    }
+    this.#fail(`${wrong[0]}: ${key} on ${dateIn(known.spec.zone, nominal)}, ${said(row)}`);
+  }
+
+  #judgeNow(
+    { spec, row: trigger }: Known,
+    row: Occurrence,
+    nominal: number,
+    fail: (what: string) => void,
+  ): void {
     const { state, reason, calendar, noticedAt } = row;
     const date = dateIn(spec.zone, nominal);
     const isOff = this.#isOff(spec, date);
     const begins = state === 'ran' || state === 'pending';
-    const fail = (what: string) => this.#fail(`${what}: ${key} on ${date}, ${said(row)}`);
     if (!isOff) {
       if (calendar !== null) return fail('Y2 left out on a day that is not');
       if (begins) this.#checkTime(fail, trigger, row, nominal);
@@ -192,12 +229,12 @@ export class YearChecks {
   }
 
   #isDark(job: string, at: number): boolean {
-    const blackouts = [ALL_JOBS, job].flatMap((name) => this.#blackouts.get(name) ?? []);
+    const blackouts = [ALL_JOBS, job].flatMap((name) => this.#days.blackouts.get(name) ?? []);
     return blackouts.some(({ from, to }) => from <= at && at < to);
   }
 
   #isOff(spec: TriggerSpec, date: string): boolean {
-    return isLeftOut(spec, this.#calendars, date);
+    return isLeftOut(spec, this.#days.calendars, date);
   }
 
   /** The day that makes up for it; null: none near. */

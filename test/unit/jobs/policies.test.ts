@@ -1,6 +1,7 @@
 /** Each policy of overlap and of misfire once, as the rows of the engine tell it: what was run, and what became of the rest. */
 import { expect } from 'chai';
 import type { RowWrite } from '../../../master/domain/changes.ts';
+import { ALL_JOBS, type Job, type Trigger } from '../../../master/domain/model/job.ts';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
 import type { Misfire, Overlap } from '../../../master/domain/schedule/trigger-spec.ts';
 import { MINUTE, SECOND } from '../../helpers/domain.ts';
@@ -19,7 +20,12 @@ describe('a job that is fired', () => {
   afterEach(() => harness.engine.stop());
 
   /** Of a trigger each minute, that was looked at last so long ago. */
-  async function startWith(spec: Parameters<typeof sampleSpec>[0], awayMs: number): Promise<void> {
+  async function startWith(
+    spec: Parameters<typeof sampleSpec>[0],
+    awayMs: number,
+    job: Partial<Job> = {},
+    trigger: Partial<Trigger> = {},
+  ): Promise<void> {
     const { store, engine } = harness;
     const { term } = await store.takeTerm('test', begin);
     const since = begin - awayMs;
@@ -29,9 +35,10 @@ describe('a job that is fired', () => {
       spec: JSON.stringify(sampleSpec(spec)),
       nextAt: since + MINUTE,
       nextNominal: since + MINUTE,
+      ...trigger,
     });
     const writes: RowWrite[] = [
-      { op: 'put', table: 'job', key: 'nightly', row: sampleJob() },
+      { op: 'put', table: 'job', key: 'nightly', row: sampleJob(job) },
       { op: 'put', table: 'trigger', key: [row.job, row.name], row },
     ];
     await store.commit(commit(term, { writes }));
@@ -42,7 +49,7 @@ describe('a job that is fired', () => {
   async function looked(): Promise<void> {
     const { engine } = harness;
     const isBusy = () =>
-      ['triggers', 'settled'].some((one) => engine.state?.loading.has(one as 'settled'));
+      (['triggers', 'settled', 'replan'] as const).some((one) => engine.state?.loading.has(one));
     do await settled();
     while (isBusy());
   }
@@ -174,5 +181,94 @@ describe('a job that is fired', () => {
     expect((await told()).at(-1)).to.equal('0.5 pending overlap');
     await end(-0.5);
     expect(alive()).to.deep.equal(at(1));
+  });
+
+  const change = (name: string, spec: object) =>
+    harness.master.jobs(ALL).changeCalendar({
+      name,
+      text: JSON.stringify(spec),
+      expect: null,
+      isForced: false,
+      by: null,
+    });
+  const blackOut = (from: number, to: number) => {
+    const at = (minute: number) => begin + minute * MINUTE;
+    return change(ALL_JOBS, { blackouts: [{ from: at(from), to: at(to), reason: null }] });
+  };
+  const OFF = { days: [], weekend: [0, 1, 2, 3, 4, 5, 6] };
+  const WORK = { days: [], weekend: [] };
+
+  for (const misfire of ['once', 'all'] as const) {
+    it(`with misfire \`${misfire}\` runs nothing of a black-out that is taken away`, async () => {
+      await startWith({ misfire, overlap: { kind: 'allow' } }, 0);
+      await blackOut(2, 60);
+      await pass(5 * MINUTE);
+      // Before that is written.
+      expect(await told()).to.deep.equal(['1 ran', '2 to 5 skipped black-out']);
+      await change(ALL_JOBS, { blackouts: [] });
+      await looked();
+      await pass(MINUTE);
+      expect(await told()).to.deep.equal(['1 ran', '2 to 5 skipped black-out', '6 ran']);
+    });
+  }
+
+  it('runs nothing of days that were off when they came', async () => {
+    await startWith({ onlyOn: { calendar: 'office', days: 'work', label: null } }, 0);
+    await change('office', OFF);
+    await pass(3 * MINUTE);
+    await change('office', WORK);
+    await pass(2 * MINUTE);
+    const said = await told();
+    expect(said[0]).to.match(/^1 to 3 skipped/);
+    expect(said.slice(1)).to.deep.equal(['4 ran', '5 pending overlap']);
+  });
+
+  it('runs nothing of a black-out of its own that is taken away', async () => {
+    const at = (minute: number) => begin + minute * MINUTE;
+    const blackouts = [{ from: at(1), to: at(60), reason: null }];
+    await startWith({}, 0, { spec: JSON.stringify({ blackouts }) });
+    await pass(3 * MINUTE);
+    const { master } = harness;
+    const trigger = { name: 'default', kind: 'every', isCalendared: true, source: null } as const;
+    const definition = { ...sampleJob(), spec: '{}' };
+    await master.jobs(ALL).change({
+      type: 'jobSet',
+      name: 'nightly',
+      definition,
+      triggers: [{ ...trigger, spec: sampleSpec() }],
+      expect: null,
+      isTrial: false,
+      by: null,
+    });
+    await pass(MINUTE);
+    expect(await told()).to.deep.equal(['1 to 3 skipped black-out', '4 ran']);
+  });
+
+  it('fires again after a delay, where its run has ended while it was disabled', async () => {
+    const spec = { timing: { kind: 'delay', delayMs: MINUTE } } as const;
+    await startWith(spec, 0, {}, { kind: 'delay', armedAt: begin + MINUTE });
+    const enable = (isEnabled: boolean) =>
+      harness.master.jobs(ALL).change({ type: 'jobEnabled', name: 'nightly', isEnabled });
+    await pass(MINUTE);
+    await enable(false);
+    await end(1);
+    await pass(5 * MINUTE);
+    expect(alive()).to.deep.equal([]);
+    await enable(true);
+    await pass(MINUTE);
+    expect(alive()).to.deep.equal([7]);
+  });
+
+  it('leaves nothing that waits to another job of its name', async () => {
+    await onOverlap({ kind: 'queue' });
+    await pass(3 * MINUTE);
+    await harness.master.jobs(ALL).change({ type: 'jobRemoved', name: 'nightly', expect: null });
+    await looked();
+    expect(harness.engine.state?.jobs.activities.get('nightly')?.pending).to.deep.equal([]);
+    const rows = await harness.store.jobs.listOccurrences({
+      ...{ job: 'nightly', trigger: null, state: 'skipped', from: null, to: null },
+      ...{ noticedFrom: null, after: null, limit: 9 },
+    });
+    expect(rows.map(({ reason }) => reason)).to.deep.equal(['deleted', 'deleted']);
   });
 });

@@ -233,6 +233,17 @@ describe('rate of a type', () => {
     expect(offers(scheduler.pass(60 * SECOND))).to.deep.equal(['b -> w']);
   });
 
+  it('is over for those that wait, also where something else of the type is set before that was seen', () => {
+    const limits = { per_group: { rate: { count: 1, seconds: 60 } } };
+    set(limits);
+    connect('x', 'y');
+    expect(begun(scheduler.submit({ id: 'a' }, { id: 'b' }))).to.deep.equal(['a -> x']);
+    // A master that stood still, or is about to look at the time.
+    scheduler.now += 60 * SECOND;
+    const out = set({ ...limits, max_waiting: 9 });
+    expect([...offers(out), ...offers(scheduler.pass(SECOND))]).to.deep.equal(['b -> y']);
+  });
+
   it('leaves no rows of windows that are over', () => {
     set({ rate, per_group: { rate } });
     connect('x');

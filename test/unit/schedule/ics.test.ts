@@ -33,9 +33,35 @@ describe('an ICS file', () => {
     ]);
     expect(name).to.equal('中国, 节假日');
     expect(warnings).to.deep.equal([
-      'left out 1 events that do not last whole days',
-      'left out 1 events that do not say whether they are days off or worked',
+      'left out 1 event of less than whole days',
+      'left out 1 event without a word on whether days are off or worked',
     ]);
+  });
+
+  it('has in place of an instance of a series what replaces it, unless that is canceled', () => {
+    const of = (date: string, ...lines: string[]) =>
+      event('UID:a', `RECURRENCE-ID;VALUE=DATE:${date}`, ...lines);
+    const series = ['DTSTART;VALUE=DATE:20261001', 'RRULE:FREQ=DAILY;COUNT=5', 'RDATE:20261020'];
+    const lines = [
+      ...of('20261002', 'DTSTART;VALUE=DATE:20261012', 'SUMMARY:moved'),
+      ...event('UID:a', ...series, 'SUMMARY:series'),
+      ...of('20261003', 'DTSTART;VALUE=DATE:20261003', 'STATUS:CANCELLED'),
+      ...of('20261004', 'DTSTART:20261004T090000Z', 'SUMMARY:half of it'),
+      ...of('20261020', 'DTSTART;VALUE=DATE:20261020', 'STATUS:CANCELLED'),
+      ...event('UID:b', 'DTSTART;VALUE=DATE:20261003', 'SUMMARY:another'),
+    ];
+    const days = read(lines).days.map(({ date, label }) => `${date} ${label}`);
+    expect(days).to.deep.equal([
+      '2026-10-01 series',
+      '2026-10-03 another',
+      '2026-10-05 series',
+      '2026-10-12 moved',
+    ]);
+    const future = event(
+      'RECURRENCE-ID;VALUE=DATE;RANGE=THISANDFUTURE:20261002',
+      'DTSTART;VALUE=DATE:20261012',
+    );
+    expect(() => read(future)).to.throw(IcsRefused, '20261012: RANGE=THISANDFUTURE is not');
   });
 
   it('has only days off where no event says what it is', () => {

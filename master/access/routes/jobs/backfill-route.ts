@@ -81,7 +81,9 @@ async function preview(
   const { count, isExact, first, last, coveredCount, leftOutCount, cutAt } = found;
   if (cutAt !== null) {
     const max = BACKFILL_COUNT_MAX.toLocaleString('en');
-    throw refused('to', `one goes through ${max} times at most: those up to ${iso(cutAt)}, here`);
+    // `to` itself is not in it.
+    const end = iso(cutAt + 1);
+    throw refused('to', `one goes through ${max} times at most: those before ${end}, here`);
   }
   const secrets = await master.operations().secrets();
   const expiresAt = now + PREVIEW_MS;

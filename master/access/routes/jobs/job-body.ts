@@ -135,6 +135,8 @@ function templateOf(text: string, { refusalOf, rulesOf }: JobRules) {
     return { task: submission, errors: [...errors, ...misfits] };
   } catch (error) {
     if (error instanceof BrokenJson || !(error instanceof Problem)) throw error;
+    // As of a submit: 413.
+    if (error.kind === 'tooLarge') throw error;
     const { errors: found = [{ field: 'template', message: error.message }] } = error;
     return { task: undefined, errors: [...errors, ...found.map(inTemplate)] };
   }

@@ -63,11 +63,13 @@ function readRoutes(): NamespaceRoute[] {
       query: jobListQuery,
       replies: { done: jobList },
       handle: async ({ query }, master) => {
-        const { limit, cursor = '', ...asked } = checkShape(jobListQuery, query);
+        const { limit, cursor, ...asked } = checkShape(jobListQuery, query);
+        const after = cursor === undefined ? '' : nameIn(cursor);
         const { tag = null, text = null, enabled } = asked;
         const isEnabled = enabled === undefined ? null : enabled === 'true';
-        const page = await master.jobs().list({ after: cursor, limit, tag, text, isEnabled });
-        return { body: { jobs: page.jobs.map(summaryOf), next_cursor: page.after } };
+        const page = await master.jobs().list({ after, limit, tag, text, isEnabled });
+        const next = page.after === null ? null : cursorOf(page.after);
+        return { body: { jobs: page.jobs.map(summaryOf), next_cursor: next } };
       },
     },
     {
@@ -335,13 +337,13 @@ export function nameOf({ params }: ApiRequest): string {
   throw invalidFields([{ field: 'name', message }]);
 }
 
-function cursorOf(place: OccurrencePlace): string {
+function cursorOf(place: OccurrencePlace | string): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
 function placeIn(cursor: string): OccurrencePlace {
   try {
-    const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const place = jsonIn(cursor);
     if (Array.isArray(place) && place.length === 3) {
       const [nominal, trigger, rerun] = place as unknown[];
       const isPlace = Number.isSafeInteger(nominal) && Number.isSafeInteger(rerun);
@@ -352,3 +354,16 @@ function placeIn(cursor: string): OccurrencePlace {
   }
   throw wrongCursor();
 }
+
+/** Of a list by name: the last one of its page. */
+function nameIn(cursor: string): string {
+  try {
+    const name = jsonIn(cursor);
+    if (typeof name === 'string' && JOB_NAME_PATTERN.test(name)) return name;
+  } catch {
+    // Said below.
+  }
+  throw wrongCursor();
+}
+
+const jsonIn = (cursor: string): unknown => JSON.parse(Buffer.from(cursor, 'base64url').toString());

@@ -42,6 +42,8 @@ function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean)
   if (!isZone(zone)) {
     const hint = isHinted ? didYouMean(zone, zonesLike(zone)) : '';
     add('zone', `expected a zone of the IANA, as Asia/Shanghai${hint}`);
+  } else if (!isPlace(zone)) {
+    add('zone', `expected Area/City, as Asia/Shanghai: ${zone} may be meant for several zones`);
   } else if (cron !== undefined) {
     const problem = cronProblem(cron);
     if (problem !== null) add('cron', problem);
@@ -63,6 +65,9 @@ function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean)
   }
   return errors;
 }
+
+/** `CST` is one zone for the runtime, and another for whoever writes it. */
+const isPlace = (zone: string): boolean => zone.includes('/') || /^(UTC|GMT)$/i.test(zone);
 
 /** Those that may be near. */
 function zonesLike(zone: string): string[] {

@@ -18,6 +18,9 @@ export async function warningsOf(triggers: readonly Trigger[], jobs: Jobs): Prom
     if (source !== null && (await jobs.show(source)) === null) {
       warnings.add(`there is no job ${source}: trigger ${name} does not run until there is one`);
     }
+    if (spec.endAt !== null && spec.endAt <= Date.now()) {
+      warnings.add(`trigger ${name} has no times any more: its \`end_at\` has passed`);
+    }
     if (timing.kind === 'at' && timing.at <= anchorAt) {
       const remedy = 'it never runs by itself, a backfill can run it';
       warnings.add(`the time of trigger ${name} had passed when it was set: ${remedy}`);

@@ -1,5 +1,7 @@
 /** What is read of jobs in SQL: by the engine in the order of indexes, by people page by page. */
 import type {
+  DueQuestion,
+  DueTriggers,
   JobCount,
   JobPage,
   JobQuery,
@@ -7,8 +9,8 @@ import type {
   OccurrenceQuery,
 } from '../../../application/ports.ts';
 import type { Job, JobVersion, Occurrence, Trigger } from '../../../domain/model/job.ts';
-import { isAsked } from '../../../domain/model/job-query.ts';
-import type { Database, Databases } from '../database.ts';
+import { isAsked, isTimeAsked, newestFirst } from '../../../domain/model/job-query.ts';
+import type { Database, Databases, Read } from '../database.ts';
 import { padded, placeholders } from '../dialects/dialect.ts';
 import type { Row, Value } from '../rows.ts';
 import { job as jobTable, jobOf, jobVersionOf, occurrenceOf, triggerOf } from './job-tables.ts';
@@ -37,23 +39,31 @@ export class JobRows implements JobReads {
   }
 
   async firstTriggerAt(after: number): Promise<number | null> {
-    const from = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_next');
-    const [row] = await this.#engine.rows(
-      `SELECT next_at FROM ${from} WHERE ns = ? AND next_at IS NOT NULL AND next_at > ?
-       ORDER BY next_at LIMIT 1`,
-      [this.#ns, after],
-    );
-    return (row?.['next_at'] as number | undefined) ?? null;
+    const { sql, values } = this.#firstAfter(after);
+    return nextAtOf(await this.#engine.rows(sql, values));
   }
 
-  async loadDueTriggers(from: number, to: number, limit: number): Promise<readonly Trigger[]> {
+  async loadDueTriggers({ now, since, dueCount, missedCount }: DueQuestion): Promise<DueTriggers> {
+    const [due = [], missed = [], next = []] = await this.#engine.rowsOfEach([
+      this.#dueIn(since, now, dueCount),
+      this.#dueIn(Number.MIN_SAFE_INTEGER, since, missedCount),
+      this.#firstAfter(now),
+    ]);
+    return { due: due.map(triggerOf), missed: missed.map(triggerOf), nextAt: nextAtOf(next) };
+  }
+
+  #firstAfter(after: number): Read {
+    const from = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_next');
+    const sql = `SELECT next_at FROM ${from} WHERE ns = ? AND next_at IS NOT NULL AND next_at > ?
+      ORDER BY next_at LIMIT 1`;
+    return { sql, values: [this.#ns, after] };
+  }
+
+  #dueIn(from: number, to: number, limit: number): Read {
     const table = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_next');
-    const rows = await this.#engine.rows(
-      `SELECT * FROM ${table} WHERE ns = ? AND next_at IS NOT NULL AND next_at > ? AND next_at <= ?
-       ORDER BY next_at, job, name LIMIT ?`,
-      [this.#ns, from, to, limit],
-    );
-    return rows.map(triggerOf);
+    const sql = `SELECT * FROM ${table} WHERE ns = ? AND next_at IS NOT NULL AND next_at > ? AND next_at <= ?
+      ORDER BY next_at, job, name LIMIT ?`;
+    return { sql, values: [this.#ns, from, to, limit] };
   }
 
   async loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]> {
@@ -213,7 +223,24 @@ export class JobRows implements JobReads {
        ORDER BY nominal DESC, trigger_name DESC, rerun DESC LIMIT ?`,
       [...values, limit],
     );
-    return rows.map(occurrenceOf);
+    const page = rows.map(occurrenceOf);
+    if (from === null || page.length >= limit) return page;
+    return [...page, ...(await this.#reaching(from, query))].slice(0, limit);
+  }
+
+  /** What has begun before that instant and goes on behind it: of each trigger the last before it may. */
+  async #reaching(from: number, query: OccurrenceQuery): Promise<readonly Occurrence[]> {
+    const { job, trigger } = query;
+    const triggers =
+      trigger === null
+        ? (await this.#triggersOf(this.#readers, [job])).map(({ name }) => name)
+        : [trigger];
+    const table = this.#readers.dialect.readByLongKey('occurrence');
+    const sql = `SELECT * FROM ${table} WHERE ns = ? AND job = ? AND trigger_name = ? AND nominal < ? AND rerun = 0
+      ORDER BY nominal DESC LIMIT 1`;
+    const reads = triggers.map((name) => ({ sql, values: [this.#ns, job, name, from] }));
+    const found = (await this.#readers.rowsOfEach(reads)).flat().map(occurrenceOf);
+    return found.filter((one) => isTimeAsked(one, query)).sort(newestFirst);
   }
 }
 
@@ -246,3 +273,6 @@ export async function dropOccurrences(database: Database, before: number): Promi
   });
   return rows.length;
 }
+
+const nextAtOf = ([row]: readonly Row[]): number | null =>
+  (row?.['next_at'] as number | undefined) ?? null;
