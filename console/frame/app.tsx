@@ -8,6 +8,7 @@ import { Asking } from './asking.tsx';
 import { Banner } from './banner.tsx';
 import { FrameContext } from './context.ts';
 import { Keys } from './keys.tsx';
+import { useForgetting } from '../parts/form/kept.ts';
 import { Login } from './login.tsx';
 import { Navigation } from './navigation.tsx';
 import { useNews } from './news.ts';
@@ -46,6 +47,7 @@ export function App() {
     reach.onLoggedOut(() => setMe(withoutLogin));
     void find();
   }, [find]);
+  useForgetting();
 
   return (
     <>

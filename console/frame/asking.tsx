@@ -82,8 +82,13 @@ export function reasonAndUntil({ reason = '', until = '' }: Readonly<Record<stri
 /** Stands once in the frame. */
 export function Asking() {
   const [question, setQuestion] = useState<Question | null>(null);
+  const asked = useRef<Element | null>(null);
+  useFocusWhereGone(asked);
   useEffect(() => {
-    listener = setQuestion;
+    listener = (next) => {
+      asked.current = document.activeElement;
+      setQuestion(next);
+    };
     // What was asked about stays behind where one goes.
     const leave = (): void => setQuestion(null);
     window.addEventListener('hashchange', leave);
@@ -105,6 +110,20 @@ export function Asking() {
       <Told />
     </>
   );
+}
+
+/** The browser goes back to what a question began with. Where that is gone, for its work is done, one is at the heading. */
+function useFocusWhereGone(asked: { current: Element | null }): void {
+  useEffect(() => {
+    const observer = new MutationObserver(() => {
+      if (asked.current?.isConnected !== false || document.querySelector('dialog') !== null) return;
+      asked.current = null;
+      if (document.activeElement !== document.body) return;
+      document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, [asked]);
 }
 
 const TOLD_MS = 5_000;

@@ -10,6 +10,7 @@ import { TasksPage } from '../pages/tasks/tasks.tsx';
 import { TypesPage } from '../pages/fleet/types.tsx';
 import { t, type TextName } from '../words/words.ts';
 import { later } from '../parts/later.tsx';
+import { Head } from '../parts/page.tsx';
 import type { Place } from './place.ts';
 
 const details = () => import('../pages/details.ts');
@@ -237,7 +238,7 @@ function pageOf(page: string, name: string | null): Page | undefined {
 
 export function pageAt({ page, name }: Place, me: Whoami): ComponentChildren {
   const there = pageOf(page === '' ? FIRST : page, name);
-  const noPage = <p class="refusal">{t('no-page')}</p>;
+  const noPage = <Head title={t('no-page')} />;
   if (there === undefined) return noPage;
   const { route, show } = there;
   if (route === undefined || may(me, route)) return show(name) || noPage;

@@ -19,10 +19,13 @@ export interface Resource<T> {
   readonly reload: () => void;
 }
 
-/** @param key what is asked for, by its words: with another one all begins anew. Null: nothing is. */
+/**
+ * @param key what is asked for, by its words: with another one all begins anew. Null: nothing is.
+ * @param load may show what it has up to then: seen where nothing was shown before that was whole.
+ */
 export function useResource<T>(
   key: string | null,
-  load: (signal: AbortSignal) => Promise<T>,
+  load: (signal: AbortSignal, show: (part: T) => void) => Promise<T>,
   everyMs = 5_000,
 ): Resource<T> {
   const { newsCount } = useFrame();
@@ -34,6 +37,8 @@ export function useResource<T>(
   loading.current = load;
   const lastAt = useRef(0);
   const running = useRef<AbortController | null>(null);
+  /** Of which all was shown already. */
+  const wholeKey = useRef<string | null>(null);
 
   const ask = useCallback(async (): Promise<void> => {
     if (key === null) return;
@@ -42,8 +47,13 @@ export function useResource<T>(
     running.current = mine;
     lastAt.current = Date.now();
     try {
-      const data = await loading.current(mine.signal);
-      if (!mine.signal.aborted) setState({ key, data, refused: null });
+      const data = await loading.current(mine.signal, (part) => {
+        const isSeen = !mine.signal.aborted && wholeKey.current !== key;
+        if (isSeen) setState({ key, data: part, refused: null });
+      });
+      if (mine.signal.aborted) return;
+      wholeKey.current = key;
+      setState({ key, data, refused: null });
     } catch (error) {
       if (mine.signal.aborted || error instanceof Away) return;
       const refused = error instanceof Refused ? error : new Refused(0, { detail: String(error) });

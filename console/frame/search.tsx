@@ -1,7 +1,7 @@
 /** Finds whatever has an id, from everywhere: `/`, the id or how it begins, Enter. */
 import type { ExecutorList, NamespaceList, TaskList, TypeView } from '@soda-scheduler/protocol';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { call, type Request } from '../api/call.ts';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { call, Refused, type Request } from '../api/call.ts';
 import { t, type TextName } from '../words/words.ts';
 import { useFrame } from './context.ts';
 import { hrefOf, type PlaceLike } from './place.ts';
@@ -14,8 +14,17 @@ interface Found {
   readonly place: PlaceLike;
 }
 
+/** What was found up to now. */
+interface Look {
+  readonly found: readonly Found[];
+  /** `more`: it was not looked through to the end. */
+  readonly state: 'looking' | 'more' | 'done';
+}
+
 const PAUSE_MS = 200;
 const TASKS_MAX = 6;
+/** A page of tasks looks at so many, and may have none that fits: so many are looked through. */
+const PAGES_MAX = 30;
 /** Others that are asked for an id. */
 const NAMESPACES_MAX = 20;
 
@@ -26,11 +35,20 @@ export function Search() {
   const field = useRef<HTMLInputElement>(null);
   /** Where one was before. */
   const before = useRef<EventTarget | null>(null);
-  const found = useFound(text, namespace, may('GET /executors'));
-  const leave = (): void => {
+  const look = useLook(text, namespace, may('GET /executors'));
+  /** Somebody has pressed Enter: the first that is found is opened, as soon as it is. */
+  const [isAwaited, await_] = useState(false);
+  const leave = useCallback((): void => {
     setText('');
     field.current?.blur();
-  };
+  }, []);
+  const first = look?.found[0];
+  useEffect(() => {
+    if (!isAwaited || first === undefined) return;
+    await_(false);
+    window.location.hash = hrefOf(first.place);
+    leave();
+  }, [isAwaited, first, leave]);
   const press = (event: KeyboardEvent): void => {
     const { key, currentTarget: form } = event;
     const by = { ArrowDown: 1, ArrowUp: -1 }[key];
@@ -49,10 +67,7 @@ export function Search() {
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        const first = found?.[0];
-        if (first === undefined) return;
-        window.location.hash = hrefOf(first.place);
-        leave();
+        await_(text.trim() !== '');
       }}
       onKeyDown={press}
       onFocusIn={({ relatedTarget, currentTarget }) => {
@@ -68,48 +83,48 @@ export function Search() {
         spellcheck={false}
         autocomplete="off"
         value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          await_(false);
+        }}
       />
-      {found !== null && <Results of={found} leave={leave} />}
+      {look !== null && <Results of={look} leave={leave} />}
     </form>
   );
 }
 
-/** What has this id, or one that begins so; null: that is not known yet. */
-function useFound(
-  text: string,
-  namespace: string,
-  seesExecutors: boolean,
-): readonly Found[] | null {
-  const [found, setFound] = useState<readonly Found[] | null>(null);
+/** What has this id, or one that begins so; null: nothing is known yet. */
+function useLook(text: string, namespace: string, seesExecutors: boolean): Look | null {
+  const [look, setLook] = useState<Look | null>(null);
   useEffect(() => {
     const id = text.trim();
-    setFound(null);
+    setLook(null);
     if (id === '') return undefined;
     const stop = new AbortController();
-    const timer = setTimeout(() => {
-      void look(id, namespace, seesExecutors, stop.signal).then(
-        (all) => !stop.signal.aborted && setFound(all),
-        () => undefined,
-      );
+    const { signal } = stop;
+    const timer = setTimeout(async () => {
+      for await (const one of looks({ id, namespace, seesExecutors, signal })) {
+        if (signal.aborted) return;
+        setLook(one);
+      }
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
   }, [text, namespace, seesExecutors]);
-  return found;
+  return look;
 }
 
 interface ResultsProps {
-  readonly of: readonly Found[];
+  readonly of: Look;
   readonly leave: () => void;
 }
 
-function Results({ of: found, leave }: ResultsProps) {
+function Results({ of: { found, state }, leave }: ResultsProps) {
+  const note = state === 'done' ? (found.length === 0 ? 'none' : null) : state;
   return (
     <ul>
-      {found.length === 0 && <li class="soft">{t('search.none')}</li>}
       {found.map((one) => (
         <li key={hrefOf(one.place)}>
           <a href={hrefOf(one.place)} onClick={leave}>
@@ -118,20 +133,35 @@ function Results({ of: found, leave }: ResultsProps) {
           </a>
         </li>
       ))}
+      {note !== null && <li class="soft">{t(`search.${note}`)}</li>}
     </ul>
   );
 }
 
-async function look(
-  id: string,
-  namespace: string,
-  seesExecutors: boolean,
-  signal: AbortSignal,
-): Promise<Found[]> {
+interface Wanted {
+  readonly id: string;
+  readonly namespace: string;
+  readonly seesExecutors: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** All that is found up to now, again and again. Whatever is refused has not been found. */
+async function* looks({ id, namespace, seesExecutors, signal }: Wanted): AsyncGenerator<Look> {
   const part = encodeURIComponent(id);
-  const ask = <T,>(request: Request) => call<T>({ signal, ...request }).catch(() => null);
-  const [tasks, task, executors, type, operation] = await Promise.all([
-    ask<TaskList>({ path: '/tasks', namespace, query: { id_prefix: id, limit: TASKS_MAX } }),
+  /** A master that is busy or away has not said that there is nothing. */
+  let isUnsure = false;
+  const ask = <T,>(request: Request) =>
+    call<T>({ signal, ...request }).catch((error: unknown) => {
+      isUnsure ||= !(error instanceof Refused) || error.status >= 500;
+      return null;
+    });
+  const tasksFrom = (cursor?: string) =>
+    ask<TaskList>({
+      ...{ path: '/tasks', namespace },
+      query: { id_prefix: id, limit: TASKS_MAX, cursor },
+    });
+  const [first, task, executors, type, operation] = await Promise.all([
+    tasksFrom(),
     ask({ path: `/task/${part}`, namespace }),
     seesExecutors ? ask<ExecutorList>({ path: '/executors', namespace, query: { id } }) : null,
     ask<TypeView>({ path: `/type/${part}`, namespace }),
@@ -143,17 +173,24 @@ async function look(
     namespace: null,
     place: { namespace, page, name },
   });
-  const ids = new Set([
-    ...(task === null ? [] : [id]),
-    ...(tasks?.tasks ?? []).map(({ task_id: one }) => one),
-  ]);
-  const all = [
-    ...[...ids].map((one) => found('task', 'task', one)),
+  const others = [
     ...(executors?.executors ?? []).map((one) => found('executor', 'executor', one.executor_id)),
     ...(type === null || !isKnown(type) ? [] : [found('type', 'type', type.type)]),
     ...(operation === null ? [] : [found('operation', 'operation', id)]),
   ];
-  return all.length > 0 ? all : lookElsewhere(id, namespace, ask);
+  const ids = new Set(task === null ? [] : [id]);
+  const all = () => [...[...ids].map((one) => found('task', 'task', one)), ...others];
+  let next: string | null = null;
+  let page = first;
+  for (let count = 1; ; count += 1) {
+    for (const { task_id: one } of page?.tasks ?? []) if (ids.size < TASKS_MAX) ids.add(one);
+    next = page === null ? next : page.next_cursor;
+    if (page === null || next === null || ids.size >= TASKS_MAX || count === PAGES_MAX) break;
+    yield { found: all(), state: 'looking' };
+    page = await tasksFrom(next);
+  }
+  const known = all().length > 0 ? all() : await lookElsewhere(id, namespace, ask);
+  yield { found: known, state: next === null && !isUnsure ? 'done' : 'more' };
 }
 
 /** There is an answer for every name. */

@@ -17,6 +17,7 @@ export function AuditPage() {
     namespace: null,
     fields: TERMS,
     everyMs: 15_000,
+    isTooLittle: ({ changes }) => changes.length === 0,
   });
   return (
     <ListPage

@@ -19,6 +19,7 @@ export function CallbacksPage() {
     preset: { notification: 'gave_up' },
     fields: ['notification'],
     limit: 50,
+    isTooLittle: ({ tasks }) => tasks.length === 0,
   });
   const { filters: filter } = list;
   const { notification: state } = filter;

@@ -11,18 +11,25 @@ import type { Layout } from '../parts/table.tsx';
 import { t, wordOf } from '../words/words.ts';
 
 const TERMS = ['type', 'group'] as const;
+/** Failed tasks that a page groups. A request looks at some hundred. */
+const TASKS_MIN = 8_000;
+const SAMPLE_COUNT = 3;
 
 export function FailedPage() {
   const list = useListed<ErrorList>('failed', {
     path: '/tasks/errors',
     fields: [...TERMS, 'from', 'to'],
     everyMs: 10_000,
+    isTooLittle: ({ looked_at: n }) => n < TASKS_MIN,
+    join,
   });
   const { filters } = list;
   return (
     <ListPage
       of={list}
-      rowsOf={({ errors }) => errors.map((error) => ({ ...error, filters }))}
+      rowsOf={({ errors, next_cursor: next }) =>
+        errors.map((error) => ({ ...error, filters, isPart: next !== null || !list.isFirst }))
+      }
       layout={errorLayout}
       summary={
         <Link to="tasks" query={{ ...filters, state: 'failed' }}>
@@ -30,7 +37,11 @@ export function FailedPage() {
         </Link>
       }
       empty={<Empty title={t('failed.none')} />}
-      noteOf={({ looked_at: n }) => t('failed.looked', { n })}
+      noteOf={({ looked_at: n }) => {
+        const looked = t(list.isFirst ? 'failed.looked' : 'failed.looked.before', { n });
+        return `${looked} ${t('failed.alike')}`;
+      }}
+      further={'failed.further'}
     >
       <FilterForm>
         {TERMS.map((name) => (
@@ -43,8 +54,30 @@ export function FailedPage() {
   );
 }
 
+/** Of both together, the most frequent first. */
+function join(answer: ErrorList, behind: ErrorList): ErrorList {
+  const errors = new Map(answer.errors.map((one) => [one.error, one]));
+  for (const { error, count, sample } of behind.errors) {
+    const known = errors.get(error);
+    errors.set(error, {
+      error,
+      count: count + (known?.count ?? 0),
+      sample: [...(known?.sample ?? []), ...sample].slice(0, SAMPLE_COUNT),
+    });
+  }
+  return {
+    errors: [...errors.values()].sort((a, b) => b.count - a.count),
+    looked_at: answer.looked_at + behind.looked_at,
+    next_cursor: behind.next_cursor,
+  };
+}
+
 /** With what all of them are looked for by. */
-type Failure = ErrorList['errors'][number] & { readonly filters: Filters };
+type Failure = ErrorList['errors'][number] & {
+  readonly filters: Filters;
+  /** There are tasks that nobody has looked at. */
+  readonly isPart: boolean;
+};
 
 const errorLayout: Layout<Failure> = {
   keyOf: ({ error }) => error,
@@ -54,7 +87,10 @@ const errorLayout: Layout<Failure> = {
       class: 'num',
       show: (failure) => (
         <Link to="tasks" query={filterOf(failure)}>
-          {failure.count.toLocaleString()}
+          <span title={failure.isPart ? t('failed.part') : undefined}>
+            {failure.count.toLocaleString()}
+            {failure.isPart && '+'}
+          </span>
         </Link>
       ),
     },

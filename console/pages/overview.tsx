@@ -7,7 +7,7 @@ import { Empty, Figure, Head, Loaded, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { t, wordOf } from '../words/words.ts';
 import { type Found, worstByType } from './fleet/findings.ts';
-import { byTrouble, CountsOfAll, typeLayout } from './fleet/types.tsx';
+import { CountsOfAll, typeLayout, useOrdered } from './fleet/types.tsx';
 import { LoadCharts } from './reports/load.tsx';
 import { Wrong } from './wrong.tsx';
 
@@ -75,6 +75,7 @@ interface TypesProps {
 }
 
 function Types({ of: types, found }: TypesProps) {
+  const ordered = useOrdered(types, found);
   if (types.length === 0) {
     return (
       <Empty title={t('overview.none')}>
@@ -86,7 +87,7 @@ function Types({ of: types, found }: TypesProps) {
   return (
     <Section title={t('types')} actions={<Link to="types">{t('overview.all')}</Link>}>
       <CountsOfAll />
-      <Table of={typeLayout(found)} rows={[...types].sort(byTrouble(found)).slice(0, TYPES_MAX)} />
+      <Table of={typeLayout(found)} rows={ordered.slice(0, TYPES_MAX)} />
     </Section>
   );
 }

@@ -2,7 +2,14 @@
  * What is wrong: the verdict of the master with what it has found, what has failed and what was not delivered. What keeps
  * work from being done comes first.
  */
-import type { ErrorList, ExecutorList, HealthView, TaskList } from '@soda-scheduler/protocol';
+import type {
+  ErrorList,
+  ExecutorList,
+  HealthView,
+  RecentReport,
+  TaskList,
+} from '@soda-scheduler/protocol';
+import { useRef } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { masterNow } from '../api/clock.ts';
 import { useFrame } from '../frame/context.ts';
@@ -16,6 +23,8 @@ import { isOdd, troubleOf } from './fleet/executors.tsx';
 const HOUR_MS = 3_600_000;
 const SLOW_MS = 15_000;
 const FINDINGS_MAX = 12;
+/** What is found no more is shown for so long. */
+const STAYS_MS = 60_000;
 
 type Link = ReturnType<typeof useFrame>['link'];
 
@@ -43,27 +52,8 @@ interface Props {
 }
 
 export function Wrong({ health, executors }: Props) {
-  const { place, link } = useFrame();
-  const { namespace } = place;
-  const errors = useResource<ErrorList>(
-    `errors ${namespace}`,
-    (signal) => {
-      const query = { from: hourAgo() };
-      return call({ path: '/tasks/errors', namespace, query, signal });
-    },
-    SLOW_MS,
-  );
-  const lost = useAnswer<TaskList>(
-    { path: '/tasks', query: { notification: 'gave_up', limit: 20 } },
-    SLOW_MS,
-  );
-  if (health === null || errors.data === null) return null;
-  const findings = [
-    ...health.findings.map((finding) => findingOf(finding, link)),
-    ...failedOf(errors.data, hourAgo(), link),
-    ...(lost.data === null ? [] : gaveUpOf(lost.data, link)),
-    ...(executors === null ? [] : oddOf(executors, link)),
-  ].sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
+  const findings = useFindings(health, executors);
+  if (health === null || findings === null) return null;
   return (
     <>
       <p class={`verdict verdict-${health.status}`}>
@@ -89,10 +79,74 @@ export function Wrong({ health, executors }: Props) {
   );
 }
 
-function Line({ finding }: { readonly finding: Finding }) {
-  const { severity, headline, text, advice, command, since, href } = finding;
+/** Null: not all is known yet. */
+function useFindings(
+  health: Props['health'],
+  executors: Props['executors'],
+): readonly Lasting[] | null {
+  const { place, link, may } = useFrame();
+  const { namespace } = place;
+  const errors = useResource<ErrorList>(
+    `errors ${namespace}`,
+    (signal) => {
+      const query = { from: hourAgo() };
+      return call({ path: '/tasks/errors', namespace, query, signal });
+    },
+    SLOW_MS,
+  );
+  // One request looks at so many tasks: whether there are more, and how many, is known by type.
+  const isPart = (errors.data?.next_cursor ?? null) !== null;
+  const recent = useAnswer<RecentReport>(
+    isPart && may('GET /reports/recent') ? { path: '/reports/recent' } : null,
+    SLOW_MS,
+  );
+  const lost = useAnswer<TaskList>(
+    { path: '/tasks', query: { notification: 'gave_up', limit: 20 } },
+    SLOW_MS,
+  );
+  const isKnown = health !== null && errors.data !== null;
+  const found = !isKnown
+    ? []
+    : [
+        ...health.findings.map((finding) => findingOf(finding, link)),
+        ...failedOf(errors.data, recent.data, hourAgo(), link),
+        ...(lost.data === null ? [] : gaveUpOf(lost.data, link)),
+        ...(executors === null ? [] : oddOf(executors, link)),
+      ];
+  const findings = useLasting(found, namespace);
+  return isKnown ? findings : null;
+}
+
+interface Lasting extends Finding {
+  readonly isOver: boolean;
+}
+
+/** Some come and go every few seconds: each stays for a while, so that what is below does not jump. */
+function useLasting(found: readonly Finding[], namespace: string): readonly Lasting[] {
+  const kept = useRef({ namespace, byKey: new Map<string, { finding: Finding; at: number }>() });
+  if (kept.current.namespace !== namespace) kept.current = { namespace, byKey: new Map() };
+  const { byKey } = kept.current;
+  const now = Date.now();
+  const here = new Set<string>();
+  for (const finding of found) {
+    const key = here.has(finding.key) ? `${finding.key} ${finding.text}` : finding.key;
+    here.add(key);
+    byKey.set(key, { finding, at: now });
+  }
+  const all: Lasting[] = [];
+  for (const [key, { finding, at }] of byKey) {
+    if (now - at >= STAYS_MS) byKey.delete(key);
+    else all.push({ ...finding, key, isOver: !here.has(key) });
+  }
+  const shown = all.length > FINDINGS_MAX ? all.filter(({ isOver }) => !isOver) : all;
+  return shown.sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
+}
+
+function Line({ finding }: { readonly finding: Lasting }) {
+  const { severity, headline, text, advice, command, since, href, isOver } = finding;
   return (
-    <li class={`finding-${severity}`}>
+    <li class={isOver ? 'soft' : `finding-${severity}`}>
+      {isOver && `${t('wrong.over')} `}
       <a href={href}>
         {headline !== undefined && <strong>{headline} </strong>}
         {text}
@@ -116,7 +170,8 @@ function findingOf(finding: HealthView['findings'][number], link: Link): Finding
   const { kind, severity, subject, since, message, cause, advice, command } = finding;
   const [of, name = ''] = subject?.split(/\/(.*)/s) ?? [];
   return {
-    key: `${kind} ${subject} ${message}`,
+    // What it says changes as long as it lasts.
+    key: `${kind} ${subject}`,
     severity,
     headline: wordOf('finding', kind),
     text: [message, cause].filter((part) => part !== null).join(' '),
@@ -134,11 +189,21 @@ function findingOf(finding: HealthView['findings'][number], link: Link): Finding
   };
 }
 
-function failedOf({ errors }: ErrorList, from: string, link: Link): Finding[] {
+/** @param recent null: it is not known how many have failed besides those that were looked at. */
+function failedOf(
+  { errors, looked_at: looked, next_cursor: next }: ErrorList,
+  recent: RecentReport | null,
+  from: string,
+  link: Link,
+): Finding[] {
   const [worst] = errors;
   if (worst === undefined) return [];
-  const n = errors.reduce((sum, { count }) => sum + count, 0);
-  const text = t('wrong.failed', { n, error: wordOf('failure', worst.error) });
+  const all = recent?.types.reduce((sum, { failed }) => sum + failed, 0) ?? 0;
+  const n = next === null ? looked : Math.max(all, looked);
+  // With the figures of the hour all are counted, but for types beyond the first page of them.
+  const isAll = next === null || (all >= looked && recent?.next_cursor === null);
+  const values = { n, more: isAll ? '' : '+', looked, error: wordOf('failure', worst.error) };
+  const text = t(next === null ? 'wrong.failed' : 'wrong.failed.many', values);
   return [{ key: 'failed', severity: 'warning', text, href: link('failed', null, { from }) }];
 }
 

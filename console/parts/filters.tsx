@@ -11,7 +11,9 @@ export interface Search {
   readonly filters: Filters;
   /** To the first page with other filters. */
   readonly linkTo: (changed: Changed) => string;
-  /** Goes there. */
+  /** The same by the URL of this moment: what has just been typed stands there before the page has followed. */
+  readonly linkNow: (changed: Changed) => string;
+  /** Goes there; not from where one is no more. */
   readonly change: (changed: Changed) => void;
 }
 
@@ -107,16 +109,23 @@ interface TabsProps<State> {
   readonly label?: string;
   readonly current: string | undefined;
   readonly linkTo: (state: State) => string;
+  /** Where it leads as it is followed. Default: there. */
+  readonly linkNow?: (state: State) => string;
   readonly children: (state: State) => ComponentChildren;
 }
 
 /** States, or the like, of which one is looked at. */
 export function Tabs<State extends string | undefined>(props: TabsProps<State>) {
-  const { of: states, label = t('state'), current, linkTo, children } = props;
+  const { of: states, label = t('state'), current, linkTo, linkNow = linkTo, children } = props;
   return (
     <nav class="tabs" aria-label={label}>
       {states.map((state) => (
-        <a key={state} href={linkTo(state)} aria-current={state === current ? 'true' : undefined}>
+        <a
+          key={state}
+          href={linkTo(state)}
+          onClick={({ currentTarget }) => currentTarget.setAttribute('href', linkNow(state))}
+          aria-current={state === current ? 'true' : undefined}
+        >
           {children(state)}
         </a>
       ))}

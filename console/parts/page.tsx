@@ -18,7 +18,7 @@ export function Head({ title, children, actions }: HeadProps) {
   }, [title]);
   return (
     <header class="head">
-      <h1>{title}</h1>
+      <h1 tabIndex={-1}>{title}</h1>
       {children}
       {actions !== undefined && <div class="actions">{actions}</div>}
     </header>

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { clockOffsetMs, masterNow } from '../api/clock.ts';
 import { useFrame } from '../frame/context.ts';
+import { clockOf } from '../words/instant.ts';
 import { lengthOf, sinceOf } from '../words/length.ts';
 import { language, t } from '../words/words.ts';
 
@@ -59,15 +60,6 @@ export function Took({ from, to }: { readonly from: string | null; readonly to: 
   if (from === null) return <span class="none">–</span>;
   const ms = (to === null ? now : Date.parse(to)) - Date.parse(from);
   return <>{lengthOf(Math.max(0, ms))}</>;
-}
-
-/** In the zone of the browser; of another day with the date. */
-export function clockOf(at: string, now: number): string {
-  const date = new Date(at);
-  const isToday = date.toDateString() === new Date(now).toDateString();
-  const time = date.toLocaleTimeString(language(), { hour12: false });
-  if (isToday) return time;
-  return `${date.toLocaleDateString(language(), { month: 'short', day: 'numeric' })} ${time}`;
 }
 
 function fullOf(at: string): string {

@@ -41,6 +41,18 @@ export function headOf(kind: string, word: string): string {
   return spoken === 'en' ? '' : wordOf(kind, word);
 }
 
+/** What a sentence is made of, as far as it is known. */
+export type Known = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+/** A sentence of the language that is spoken, in place of the master's: where it has one, and all is known that it names. */
+export function instead(name: string, english: string, known: Known): string {
+  const text = said[name as TextName];
+  if (text === undefined) return english;
+  const named = [...text.matchAll(/\{(\w+)\}/g)].map(([, key = '']) => key);
+  if (named.some((key) => known[key] === undefined)) return english;
+  return t(name as TextName, known as Readonly<Record<string, string | number>>);
+}
+
 /** What stands for a word of the API; one of a newer master stands for itself. */
 export function wordOf(kind: string, word: string): string {
   const name = `${kind}.${word}`;

@@ -6,6 +6,7 @@ import { zhJobs } from './zh/jobs.ts';
 import { zhReports } from './zh/reports.ts';
 import { zhSet } from './zh/set.ts';
 import { zhTasks } from './zh/tasks.ts';
+import { zhWhy } from './zh/why.ts';
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...zhCalendars,
@@ -14,6 +15,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...zhReports,
   ...zhSet,
   ...zhTasks,
+  ...zhWhy,
   loading: '加载中…',
   skip: '跳到内容',
   pages: '页面',
@@ -28,6 +30,9 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'pager.next': '下一页 →',
   'list.choose-all': '选择本页全部',
   'list.none-yet': '尚未找到。每页只查找有限的条目：请继续看下一页。',
+  'list.looking': '尚未找到：仍在查找 …',
+  'list.held': '已暂停刷新：{n} 个新条目',
+  'list.going-on': '仍在查找 …',
   'list.no-more': '没有更多了。',
   login: '登录',
   logout: '退出登录',
@@ -49,6 +54,8 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'choice.times.clock': '12:34:56',
   search: '查找 ID',
   'search.none': '没有这个 ID。',
+  'search.looking': '仍在查找 …',
+  'search.more': '可能还有：请输入更长的 ID。',
   keys: '快捷键',
   'keys.close': '关闭',
   'time.now': '刚刚',
@@ -114,15 +121,20 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'types.note': '现状',
   'types.overridden': '已覆盖：',
   wrong: '需要关注',
+  'wrong.over': '已过去：',
   'wrong.more': '还有 {n} 项',
   'wrong.failed': '一小时内 {n} 个任务失败，最常见：{error}',
+  'wrong.failed.many': '一小时内 {n}{more} 个任务失败；最新的 {looked} 个中最常见：{error}',
   'wrong.callbacks': '{n}{more} 个回调已放弃。',
   'failed.as-list': '以列表查看',
   'failed.count': '任务数',
   'failed.newest': '最新',
   'failed.none': '没有失败的任务。',
-  'failed.looked':
-    '来自最新的 {n} 个失败任务；仅数字、ID、时间和路径不同的错误归为一类，以 # 代替。',
+  'failed.looked': '来自最新的 {n} 个失败任务。',
+  'failed.looked.before': '来自更早的 {n} 个失败任务。',
+  'failed.alike': '仅数字、ID、时间和路径不同的错误归为一类，以 # 代替。',
+  'failed.part': '只计已查看的任务：可能还有。',
+  'failed.further': '查看更早的 →',
   'executor.label': '标签',
   'executor.host': '主机',
   'executor.version': '版本',
@@ -170,6 +182,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'types.none': '还没有类型：任务和执行器的类型会自动出现。定义一个：',
   'overview.all': '所有类型',
   'type.constraint': '是什么挡住了它最前面的任务',
+  'type.constraint.none': '此刻没有。',
   'type.overridden': '运维人员的覆盖',
   'type.override': '覆盖 {type} 的上限',
   'type.since': '自',

@@ -10,6 +10,7 @@ import type { Layout } from '../../parts/table.tsx';
 import { lengthOf, Time } from '../../parts/time.tsx';
 import { headOf, t, wordOf } from '../../words/words.ts';
 import { AlertTabs } from './tabs.tsx';
+import { toldOf } from './told.ts';
 
 interface AlertList {
   readonly alerts: readonly AlertView[];
@@ -56,8 +57,7 @@ const alertLayout: Layout<AlertView> = {
     {
       title: 'alerts.told',
       class: 'wide',
-      show: ({ told_at: at }) =>
-        at === null ? <span class="soft">{t('alerts.told.nobody')}</span> : <Time at={at} />,
+      show: (alert) => <Told of={alert} />,
     },
     { title: 'alerts.since', class: 'num', show: ({ raised_at: at }) => <Time at={at} /> },
     {
@@ -92,6 +92,19 @@ function Message({ of: alert }: { readonly of: AlertView }) {
       )}
       <Deliveries of={alert.deliveries} />
     </>
+  );
+}
+
+function Told({ of: alert }: { readonly of: AlertView }) {
+  const told = toldOf(alert);
+  if (told === null) return <span class="soft">{t('alerts.told.nobody')}</span>;
+  if (typeof told === 'string') return <Time at={told} />;
+  const { state, tries } = told;
+  return (
+    <span class={state === 'failed' ? 'error' : 'warn'}>
+      {wordOf('delivery', state)}
+      {tries > 0 && ` · ${t('alerts.tries', { n: tries })}`}
+    </span>
   );
 }
 

@@ -14,6 +14,7 @@ import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { LoadCharts } from '../reports/load.tsx';
 import { Recent } from '../reports/recent.tsx';
+import { whySaid } from '../task/why-said.ts';
 import { definitionIn } from './definition.ts';
 import { overrideOf } from './override.ts';
 import { CountsOfAll, useSeesAllCounted } from './types.tsx';
@@ -37,22 +38,24 @@ export function TypePage({ name }: { readonly name: string }) {
       <Head
         title={name}
         actions={
-          <>
-            {may('POST /task/submit') && (
-              <a class="button" href={link('new-task', null, { type: name })}>
-                {t('new-task')}
-              </a>
-            )}
-            {may('PUT /type/{type}', { type: name }) && (
-              <a class="button" href={link('define', name)}>
-                {t('define.verb')}
-              </a>
-            )}
-            {view !== undefined && <Actions of={view} done={told.reload} />}
-          </>
+          view !== undefined && (
+            <>
+              {may('POST /task/submit') && (
+                <a class="button" href={link('new-task', null, { type: name })}>
+                  {t('new-task')}
+                </a>
+              )}
+              {may('PUT /type/{type}', { type: name }) && (
+                <a class="button" href={link('define', name)}>
+                  {t('define.verb')}
+                </a>
+              )}
+              <Actions of={view} done={told.reload} />
+            </>
+          )
         }
       >
-        <a href={link('failed', null, { type: name })}>{t('failed')}</a>
+        {view !== undefined && <a href={link('failed', null, { type: name })}>{t('failed')}</a>}
       </Head>
       <Loaded of={told}>{({ type, text }) => <Whole of={type} text={text} />}</Loaded>
     </>
@@ -75,15 +78,7 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
           )}
         </p>
       )}
-      {constraint !== null && constraint !== undefined && paused === null && (
-        <Section title={t('type.constraint')}>
-          <p class="why">
-            <span>
-              <strong>{wordOf('why', constraint.reason)}</strong> {constraint.message}
-            </span>
-          </p>
-        </Section>
-      )}
+      {constraint !== undefined && paused === null && <Constraint of={constraint} />}
       <CountsOfAll />
       <div class="figures">
         {(['waiting', 'running', 'held'] as const).map((state) => (
@@ -125,6 +120,23 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
         )}
       </Section>
     </>
+  );
+}
+
+/** It comes and goes: what is below stays where it is. */
+function Constraint({ of }: { readonly of: NonNullable<TypeView['constraint']> | null }) {
+  return (
+    <Section title={t('type.constraint')}>
+      <p class="why">
+        {of === null ? (
+          <span class="soft">{t('type.constraint.none')}</span>
+        ) : (
+          <span>
+            <strong>{wordOf('why', of.reason)}</strong> {whySaid({ ...of, details: of })}
+          </span>
+        )}
+      </p>
+    </Section>
   );
 }
 

@@ -1,5 +1,6 @@
 /** What is set for each type, and what of it waits: those with something to look at first. */
 import type { HealthView, TypeList, TypeView } from '@soda-scheduler/protocol';
+import { useRef } from 'preact/hooks';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { Command } from '../../parts/copy.tsx';
@@ -9,14 +10,17 @@ import { Empty } from '../../parts/page.tsx';
 import type { Column, Layout } from '../../parts/table.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { type Found, worstByType } from './findings.ts';
+import { type Order, orderOf, rankOf } from './order.ts';
 
 export function TypesPage() {
   const { may, link } = useFrame();
   const found = worstByType(useAnswer<HealthView>({ path: '/health' }).data);
+  const list = useListed<TypeList>('types', { path: '/types', fields: [], limit: 200 });
+  const ordered = useOrdered(list.data?.types ?? [], found);
   return (
     <ListPage
-      of={useListed<TypeList>('types', { path: '/types', fields: [], limit: 200 })}
-      rowsOf={({ types }) => [...types].sort(byTrouble(found))}
+      of={list}
+      rowsOf={() => ordered}
       layout={typeLayout(found)}
       actions={
         may('PUT /type/{type}') && (
@@ -36,16 +40,15 @@ export function TypesPage() {
   );
 }
 
-/** Those of which most waits come first, and before them those that nobody runs, or that something grave was found of. */
-export const byTrouble =
-  (found: Found) =>
-  (a: TypeView, b: TypeView): number =>
-    rankOf(b, found) - rankOf(a, found) ||
-    b.counts.waiting - a.counts.waiting ||
-    a.type.localeCompare(b.type);
-function rankOf({ type, counts, executors, paused }: TypeView, found: Found): number {
-  if (found.get(type)?.severity === 'critical') return 2;
-  return counts.waiting === 0 ? 0 : paused !== null || executors === 0 ? 2 : 1;
+/** In an order that lasts a while. */
+export function useOrdered(types: readonly TypeView[], found: Found): readonly TypeView[] {
+  const { namespace } = useFrame().place;
+  const kept = useRef<{ namespace: string; order: Order | null }>({ namespace, order: null });
+  const before = kept.current.namespace === namespace ? kept.current.order : null;
+  const order = orderOf(types, found, before, Date.now());
+  kept.current = { namespace, order };
+  const { names } = order;
+  return [...types].sort((a, b) => names.indexOf(a.type) - names.indexOf(b.type));
 }
 
 /** Nobody counts some groups by type as well: to whoever sees those only, a list would show less than is counted. */

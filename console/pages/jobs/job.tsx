@@ -39,25 +39,23 @@ export function JobPage({ name }: { readonly name: string }) {
       <Head
         title={name}
         actions={
-          <>
-            {may('POST /job/{name}/run') && (
-              <a class="button" href={link('run-job', name)}>
-                {t('jobs.run')}
-              </a>
-            )}
-            {job !== undefined && <BackfillButton of={job} />}
-            {may('PUT /job/{name}') && (
-              <a class="button" href={link('define-job', name)}>
-                {t('action.change')}
-              </a>
-            )}
-            {job !== undefined && (
-              <>
-                <EnableButton of={job} done={told.reload} />
-                <DeleteButton of={job} />
-              </>
-            )}
-          </>
+          job !== undefined && (
+            <>
+              {may('POST /job/{name}/run') && (
+                <a class="button" href={link('run-job', name)}>
+                  {t('jobs.run')}
+                </a>
+              )}
+              <BackfillButton of={job} />
+              {may('PUT /job/{name}') && (
+                <a class="button" href={link('define-job', name)}>
+                  {t('action.change')}
+                </a>
+              )}
+              <EnableButton of={job} done={told.reload} />
+              <DeleteButton of={job} />
+            </>
+          )
         }
       >
         {job !== undefined && <JobState of={job} />}

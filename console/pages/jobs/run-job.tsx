@@ -3,10 +3,11 @@ import { jsonAt, type JobView } from '@soda-scheduler/protocol';
 import { callForText, type Request } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
+import { joined } from '../../parts/form/json-text.ts';
 import { Link } from '../../parts/link.tsx';
 import { Head, Loaded } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
-import { Params, TaskForm, useFilled, useValues } from '../tasks/task-form.tsx';
+import { TaskForm, useFilled, useTyped } from '../tasks/task-form.tsx';
 import { pathOf } from './steer.tsx';
 
 const EVERY_MS = 60_000;
@@ -38,23 +39,24 @@ export function RunJobPage({ name }: { readonly name: string }) {
 
 function RunForm({ of: { job, params } }: { readonly of: Told }) {
   const { namespace } = useFrame().place;
-  const { values, set } = useValues();
-  const filled = useFilled(job.type, params, values);
+  const { typed, set } = useTyped();
+  const filled = useFilled(job.type, params, typed);
   if (filled === null) return <p class="loading">{t('loading')}</p>;
-  const { changed } = filled;
-  const request: Request = {
+  const requestOf = (key?: string): Request => ({
     method: 'POST',
     path: `${pathOf(job.name)}/run`,
     namespace,
-    // What nobody has changed is that of the template, as it is then.
-    bodyText: changed === null ? '{}' : `{"params":${changed}}`,
-  };
+    bodyText: joined([
+      // What nobody has changed is that of the template, as it is then.
+      ['params', filled.changed() ?? undefined],
+      ['key', key && JSON.stringify(key)],
+    ]),
+  });
   return (
-    <TaskForm of={request} verb={t('jobs.run')}>
+    <TaskForm {...{ fields: filled.fields, typed, set }} of={requestOf} verb={t('jobs.run')}>
       <p class="soft">
         <Link to="job" name={job.name} /> · <Link to="type" name={job.type} /> · {t('run-job.text')}
       </p>
-      <Params fields={filled.fields} values={filled.values} set={set} />
     </TaskForm>
   );
 }

@@ -99,6 +99,7 @@ function Charts({ of: steps, hasType }: { readonly of: Steps; readonly hasType: 
         {...over}
         title="load.depth"
         kind="lines"
+        isMean
         series={[...waiting, ...some(series('held', 'state.held', 'warn'))]}
       />
       {hasType ? (

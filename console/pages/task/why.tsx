@@ -8,6 +8,7 @@ import { useAnswer } from '../../frame/resource.ts';
 import { Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { headOf, t, wordOf } from '../../words/words.ts';
+import { changeSaid, whySaid } from './why-said.ts';
 
 interface Props {
   readonly taskId: string;
@@ -23,11 +24,11 @@ export function Why({ taskId, reload }: Props) {
     <Section title={t('why')}>
       <div class="why">
         <p>
-          <strong>{wordOf('why', why.reason)}</strong> {why.message}
+          <strong>{wordOf('why', why.reason)}</strong> {whySaid(why)}
         </p>
         {change !== null && (
           <p class="change">
-            {change.message}{' '}
+            {changeSaid(why)}{' '}
             <ChangeButton
               why={why}
               done={() => {
@@ -97,7 +98,7 @@ function remedyOf(why: WhyView, namespace: string, done: () => void): Remedy | n
     about,
     question: () =>
       Promise.resolve({
-        title: change.message,
+        title: changeSaid(why),
         verb,
         request: () => ({ namespace, ...request }),
         done,
@@ -176,7 +177,7 @@ function raiseOf(why: WhyView, { kind, name, namespace, verb, simple, done }: Ra
       const type = await call<TypeView>({ path, namespace });
       const limits = raisedLimits(type, details.limit?.name ?? 'limits.concurrency.max', max);
       return {
-        title: change?.message ?? '',
+        title: changeSaid(why),
         text: t('why.override'),
         verb,
         fields: [reasonField(true)],

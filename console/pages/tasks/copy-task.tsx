@@ -4,12 +4,12 @@ import { callForText, type Request } from '../../api/call.ts';
 import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
-import { wordsIn } from '../../parts/form/fields.ts';
+import { type Field, type Typed, wordsIn } from '../../parts/form/fields.ts';
 import { Link } from '../../parts/link.tsx';
 import { Head, Loaded } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
-import { priorityOf } from './new-task.tsx';
-import { Line, Params, TaskForm, useFilled, useValues, type Values } from './task-form.tsx';
+import { priorityOf, repeatable } from './new-task.tsx';
+import { TaskForm, useFilled, useTyped } from './task-form.tsx';
 
 const EVERY_MS = 60_000;
 
@@ -40,33 +40,37 @@ export function CopyTaskPage({ id }: { readonly id: string }) {
 
 function CopyForm({ of: { task, params } }: { readonly of: Told }) {
   const { namespace } = useFrame().place;
-  const { values, set } = useValues();
-  const filled = useFilled(task.type, params, values);
+  const { typed, set } = useTyped();
+  const filled = useFilled(task.type, params, typed);
   if (filled === null) return <p class="loading">{t('loading')}</p>;
   const before = textsOf(task);
-  const line = (name: keyof typeof before) => ({
-    name,
-    value: values[name] ?? before[name],
-    set: set(name),
-  });
+  const fields: readonly Field[] = [
+    ...filled.fields,
+    { name: 'id', label: t('copy-task.id') },
+    ...TEXTS.map(({ name, of, label, isRequired }) => ({
+      ...{ name, label: t(label), isRequired, initial: before[of] },
+    })),
+  ];
   return (
     <TaskForm
-      of={requestOf({ task, before, values, params: filled.changed, namespace })}
+      {...{ fields, typed, set }}
+      of={(key) => requestOf({ task, before, typed, params: filled.changed(), namespace, key })}
       verb={t('copy-task.submit')}
     >
       <p class="soft">
         <Link to="type" name={task.type} /> · {t('copy-task.rest')}{' '}
         {hasPassed(task) && t('copy-task.deadline')}
       </p>
-      <Params fields={filled.fields} values={filled.values} set={set} />
-      <Line name="id" label={t('copy-task.id')} value={values['id'] ?? ''} set={set('id')} />
-      <Line label={t('group')} {...line('group')} isRequired />
-      <Line label={t('task.priority')} {...line('priority')} />
-      <Line label={t('task.labels')} {...line('labels')} />
-      <Line label={t('filter.requires')} {...line('requires')} />
     </TaskForm>
   );
 }
+
+const TEXTS = [
+  { name: 'task.user.group', of: 'group', label: 'group', isRequired: true },
+  { name: 'task.priority', of: 'priority', label: 'task.priority', isRequired: false },
+  { name: 'task.labels', of: 'labels', label: 'task.labels', isRequired: false },
+  { name: 'task.requires', of: 'requires', label: 'filter.requires', isRequired: false },
+] as const;
 
 /** What stands in the form at first. */
 function textsOf({ user, priority, labels, requires }: TaskView) {
@@ -85,15 +89,17 @@ const hasPassed = ({ deadline }: TaskView): boolean =>
 interface Copied {
   readonly task: TaskView;
   readonly before: ReturnType<typeof textsOf>;
-  readonly values: Values;
+  readonly typed: Typed;
   /** Null: they are those of the task. */
   readonly params: string | null;
   readonly namespace: string;
+  readonly key: string | undefined;
 }
 
-function requestOf({ task, before, values, params, namespace }: Copied): Request {
-  const { id = '' } = values;
-  const now = { ...before, ...values };
+function requestOf({ task, before, typed, params, namespace, key }: Copied): Request {
+  const { id = '' } = typed;
+  const now = { ...before };
+  for (const { name, of } of TEXTS) now[of] = typed[name] ?? before[of];
   const changed: Readonly<Record<string, unknown>> = {
     ...(now.group !== before.group && { user: { group: now.group } }),
     ...(now.priority !== before.priority && { priority: priorityOf(now.priority) }),
@@ -114,5 +120,6 @@ function requestOf({ task, before, values, params, namespace }: Copied): Request
     path: `/task/${encodeURIComponent(task.task_id)}/copy`,
     namespace,
     bodyText: `{${parts.join(',')}}`,
+    ...repeatable(id, key),
   };
 }

@@ -1,52 +1,60 @@
 /** A new task: a form made of the schema of its type where there is one, and else its params as JSON. */
 import type { TypeList } from '@soda-scheduler/protocol';
-import { useState } from 'preact/hooks';
 import type { Request } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
+import { type Field, textOf, type Typed } from '../../parts/form/fields.ts';
 import { Head } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
+import { checkedParams, paramsFields } from './params-fields.ts';
 import { fieldsOf, type SchemaField } from './schema-fields.ts';
-import { Line, Params, paramsOf, TaskForm, useType, useValues, type Values } from './task-form.tsx';
+import { TaskForm, useType, useTyped } from './task-form.tsx';
 
 const TYPES_MS = 60_000;
 
 export function NewTaskPage() {
-  const { place, me } = useFrame();
-  const { namespace } = place;
-  const [type, setType] = useState(place.query['type'] ?? '');
-  const { values, set } = useValues();
-  const types = useAnswer<TypeList>({ path: '/types', query: { limit: 200 } }, TYPES_MS);
-  const chosen = useType(type);
-  const fields = fieldsOf(chosen.data?.params_schema);
+  const { type = '' } = useFrame().place.query;
   return (
     <>
       <Head title={t('new-task')} />
-      <TaskForm of={requestOf(type, namespace, values, fields)} verb={t('new-task.submit')}>
-        <Line name="type" label={t('type')} value={type} set={setType} isRequired list="types" />
-        <datalist id="types">
-          {types.data?.types.map((one) => (
-            <option key={one.type} value={one.type} />
-          ))}
-        </datalist>
-        {chosen.data?.description !== undefined && <p class="soft">{chosen.data.description}</p>}
-        <Line
-          name="group"
-          label={t('group')}
-          value={values['group'] ?? me.scope?.groups?.[0] ?? ''}
-          set={set('group')}
-          isRequired
-        />
-        <Params fields={fields} values={values} set={set} />
-        <Line name="id" label={t('new-task.id')} value={values['id'] ?? ''} set={set('id')} />
-        <Line
-          name="priority"
-          label={t('task.priority')}
-          value={values['priority'] ?? ''}
-          set={set('priority')}
-        />
-      </TaskForm>
+      <NewTask key={type} initial={type} />
     </>
+  );
+}
+
+function NewTask({ initial }: { readonly initial: string }) {
+  const { place, me } = useFrame();
+  const { typed, set } = useTyped();
+  const types = useAnswer<TypeList>({ path: '/types', query: { limit: 200 } }, TYPES_MS);
+  const type: Field = {
+    ...{ name: 'task.type', label: t('type'), isRequired: true, initial },
+    suggestions: types.data?.types.map((one) => one.type) ?? [],
+  };
+  const chosen = useType(textOf(type, typed));
+  const group: Field = {
+    ...{ name: 'user.group', label: t('group'), isRequired: true },
+    initial: me.scope?.groups?.[0] ?? '',
+  };
+  const params = fieldsOf(chosen.data?.params_schema);
+  const fields: readonly Field[] = [
+    { ...type, ...(chosen.data?.description && { hint: chosen.data.description }) },
+    group,
+    ...paramsFields(params),
+    { name: 'task.id', label: t('new-task.id') },
+    { name: 'task.priority', label: t('task.priority') },
+  ];
+  const named = {
+    type: textOf(type, typed),
+    id: typed['task.id'] ?? '',
+    priority: typed['task.priority'] ?? '',
+    group: textOf(group, typed),
+  };
+  return (
+    <TaskForm
+      {...{ fields, typed, set }}
+      of={(key) => requestOf({ named, namespace: place.namespace, params, typed, key })}
+      verb={t('new-task.submit')}
+    />
   );
 }
 
@@ -55,23 +63,33 @@ export function priorityOf(text: string): number | string {
   return /^-?\d+$/.test(text) ? Number(text) : text;
 }
 
-function requestOf(
-  type: string,
-  namespace: string,
-  values: Values,
-  fields: readonly SchemaField[] | null,
-): Request {
-  const { id = '', priority = '', group = '' } = values;
-  const named = {
+interface Filled {
+  readonly named: Readonly<Record<'type' | 'id' | 'priority' | 'group', string>>;
+  readonly namespace: string;
+  readonly params: readonly SchemaField[] | null;
+  readonly typed: Typed;
+  readonly key: string | undefined;
+}
+
+/** @throws {WrongField} */
+function requestOf({ named, namespace, params, typed, key }: Filled): Request {
+  const { type, id, priority, group } = named;
+  const said = {
     type,
     ...(id !== '' && { id }),
     ...(priority !== '' && { priority: priorityOf(priority) }),
   };
-  const task = `${JSON.stringify(named).slice(0, -1)},"params":${paramsOf(fields, values)}}`;
+  const task = `${JSON.stringify(said).slice(0, -1)},"params":${checkedParams(params, typed)}}`;
   return {
     method: 'POST',
     path: '/task/submit',
     namespace,
     bodyText: `{"task":${task},"user":${JSON.stringify({ group })}}`,
+    ...repeatable(id, key),
   };
+}
+
+/** A task that somebody has given an id is known by that. */
+export function repeatable(id: string, key: string | undefined): Pick<Request, 'headers'> {
+  return id === '' && key !== undefined ? { headers: { 'idempotency-key': key } } : {};
 }

@@ -29,6 +29,10 @@ interface Schema {
 
 const FIELDS_MAX = 40;
 
+/** What the field of all of them is called; the master names it so too. */
+export const PARAMS = 'task.params';
+export const paramName = (name: string): string => `${PARAMS}.${name}`;
+
 /**
  * Null: it is no schema of an object with properties of their own names. What is required comes first, in the order in which
  * the schema names it: that of properties the master does not keep.
@@ -109,7 +113,7 @@ export function paramsText(
   values: Readonly<Record<string, string>>,
 ): string {
   const members = fields.flatMap(({ name, kind, preset }) => {
-    const value = values[`/${name}`] ?? preset;
+    const value = values[paramName(name)] ?? preset;
     if (value === '') return [];
     return [`${JSON.stringify(name)}:${kind === 'text' ? JSON.stringify(value) : value}`];
   });

@@ -135,7 +135,7 @@ function RareFilters({ of }: Props) {
   );
 }
 
-function StateTabs({ of: { filters, linkTo } }: Props) {
+function StateTabs({ of: { filters, linkTo, linkNow } }: Props) {
   const { type, group, state: current } = filters;
   const counts = useAnswer<TaskCount>({ path: '/tasks/count', query: { type, group } });
   return (
@@ -143,6 +143,7 @@ function StateTabs({ of: { filters, linkTo } }: Props) {
       of={[undefined, ...taskStates]}
       current={current}
       linkTo={(state) => linkTo({ state, sort: undefined })}
+      linkNow={(state) => linkNow({ state, sort: undefined })}
     >
       {(state) => {
         if (state === undefined) return t('filter.all-states');

@@ -1,66 +1,99 @@
 /** A form that submits one task: its fields, its params by their schema or as JSON, and the page of the task once it is there. */
 import type { TypeView } from '@soda-scheduler/protocol';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import { call, curlOf, type Request } from '../../api/call.ts';
-import { inWords } from '../../frame/asking.tsx';
+import { call, Refused as RefusedCall, type Request } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { go, staying } from '../../frame/route.ts';
-import { Copy } from '../../parts/copy.tsx';
+import { type Field, type Typed, WrongField } from '../../parts/form/fields.ts';
+import { Fields } from '../../parts/form/form.tsx';
+import { useKept } from '../../parts/form/kept.ts';
+import { FormFooter, useSending } from '../../parts/form/sending.tsx';
 import { indented } from '../../parts/indented.ts';
 import { Refused } from '../../parts/page.tsx';
-import { t } from '../../words/words.ts';
-import { Label, ParamField } from './params-form.tsx';
-import { filledFields, paramsText, type SchemaField } from './schema-fields.ts';
+import { checkedParams, paramsFields, paramsOf } from './params-fields.ts';
+import { filledFields, PARAMS } from './schema-fields.ts';
 
 const SCHEMA_MS = 60_000;
+const KEY_BYTES = 16;
 
 interface Props {
-  /** What is sent, as it is typed so far. */
-  readonly of: Request;
+  readonly fields: readonly Field[];
+  readonly typed: Typed;
+  readonly set: (name: string, value: string) => void;
+  /** What is sent, as it is typed. @param key by which the master knows a repetition; none: for people. @throws {WrongField} */
+  readonly of: (key?: string) => Request;
   /** Of the button. */
   readonly verb: string;
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
-export function TaskForm({ of: request, verb, children }: Props) {
-  const { place, me } = useFrame();
-  const [problem, setProblem] = useState('');
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setProblem('');
+export function TaskForm({ fields, typed, set, of: requestOf, verb, children }: Props) {
+  const { namespace } = useFrame().place;
+  const { form, isBusy, problem, wrong, send } = useSending(fields);
+  const keyed = useKeyed(requestOf);
+  const submit = async (): Promise<void> => {
     const stays = staying();
-    try {
-      const { task_id: id } = await call<{ task_id: string }>(request);
-      if (stays()) go({ namespace: place.namespace, page: 'task', name: id });
-    } catch (error) {
-      setProblem(inWords(error));
-    }
+    const id = await call<{ task_id: string }>(keyed()).then(
+      (answer) => answer.task_id,
+      (error: unknown) => idWhereSame(error, fields),
+    );
+    if (stays()) go({ namespace, page: 'task', name: id });
   };
   return (
-    <form class="sheet" onSubmit={(event) => void submit(event)}>
+    <form
+      ref={form}
+      class="sheet"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(submit);
+      }}
+    >
       {children}
+      <Fields of={fields} typed={typed} set={set} wrong={wrong} />
       <Refused why={problem} />
-      <footer>
-        <button type="submit" class="main">
-          {verb}
-        </button>
-        <Copy text={curlOf(request, me.name !== null)} label={t('copy.curl')} />
-      </footer>
+      <FormFooter verb={verb} isBusy={isBusy} of={requestOf} />
     </form>
   );
 }
 
-/** What was typed, by the names of fields; those of params have a slash before it. */
-export type Values = Readonly<Record<string, string>>;
-
-export function useValues() {
-  const [values, setValues] = useState<Values>({});
-  const set = (name: string) => (value: string) =>
-    setValues((before) => ({ ...before, [name]: value }));
-  return { values, set };
+/** Sent again, because the answer was lost, it has the key of before: so there are no two tasks. With anything else in it, another. */
+function useKeyed(requestOf: Props['of']): () => Request {
+  const [sent, setSent] = useKept<{ readonly text: string; readonly key: string } | null>(
+    'sent',
+    null,
+  );
+  return () => {
+    const { bodyText = '' } = requestOf();
+    const key = sent?.text === bodyText ? sent.key : newKey();
+    setSent({ text: bodyText, key });
+    return requestOf(key);
+  };
 }
+
+/** `randomUUID` is only there under TLS. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The id is taken: by this very request, which had arrived, or by another. @throws {unknown} all that it is not. */
+function idWhereSame(error: unknown, fields: readonly Field[]): string {
+  if (!(error instanceof RefusedCall)) throw error;
+  const taken = error.problem as { task_id?: string; same_request?: boolean; message?: string };
+  if (taken.same_request === true && taken.task_id !== undefined) return taken.task_id;
+  const field = fields.find(({ name }) => name === 'id' || name === 'task.id');
+  if (taken.same_request === undefined || field === undefined) throw error;
+  throw new WrongField(field.name, taken.message ?? error.message);
+}
+
+export function useTyped() {
+  const [typed, setTyped] = useKept<Typed>('typed', NOTHING);
+  const set = (name: string, value: string) => setTyped((before) => ({ ...before, [name]: value }));
+  return { typed, set };
+}
+
+const NOTHING: Typed = {};
 
 /** The type whose schema the form is made of. @param name empty: none yet. */
 export function useType(name: string) {
@@ -71,85 +104,22 @@ export function useType(name: string) {
 }
 
 interface Filled {
-  readonly fields: readonly SchemaField[] | null;
-  readonly values: Values;
-  /** As JSON, as they were typed; null: nobody has changed them. */
-  readonly changed: string | null;
+  readonly fields: readonly Field[];
+  /** As JSON, as they were typed; null: nobody has changed them. @throws {WrongField} */
+  readonly changed: () => string | null;
 }
 
 /** Params that there are already, to be changed; null: the type has not answered yet. @param params as they are stored. */
-export function useFilled(type: string, params: string, typed: Values): Filled | null {
+export function useFilled(type: string, params: string, typed: Typed): Filled | null {
   const { data, refused } = useType(type);
   if (data === null && refused === null) return null;
-  const values = { params: indented(params), ...typed };
+  const text = indented(params);
+  const before = { [PARAMS]: text };
+  const now = { ...before, ...typed };
   const fields = filledFields(data?.params_schema, params);
-  const is = paramsOf(fields, values);
-  const was = paramsOf(fields, { params: indented(params) });
-  return { fields, values, changed: is === was ? null : is };
-}
-
-/** Params are sent as they were typed: a number of twenty digits keeps all of them. */
-export function paramsOf(fields: readonly SchemaField[] | null, values: Values): string {
-  const text = fields === null ? (values['params'] ?? '{}') : paramsText(fields, values);
-  return text.trim() === '' ? 'null' : text;
-}
-
-interface ParamsProps {
-  readonly fields: readonly SchemaField[] | null;
-  readonly values: Values;
-  readonly set: (name: string) => (value: string) => void;
-}
-
-export function Params({ fields, values, set }: ParamsProps) {
-  if (fields !== null) {
-    return (
-      <>
-        {fields.map((field) => (
-          <ParamField
-            key={field.name}
-            field={field}
-            value={values[`/${field.name}`] ?? field.preset}
-            set={set(`/${field.name}`)}
-          />
-        ))}
-      </>
-    );
-  }
-  return (
-    <label class="field">
-      <span>{t('new-task.params')}</span>
-      <textarea
-        name="params"
-        rows={10}
-        spellcheck={false}
-        value={values['params'] ?? '{}'}
-        onInput={({ currentTarget }) => set('params')(currentTarget.value)}
-      />
-    </label>
-  );
-}
-
-interface LineProps {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly set: (value: string) => void;
-  readonly isRequired?: boolean;
-  readonly list?: string;
-}
-
-export function Line({ name, label, value, set, isRequired = false, list }: LineProps) {
-  return (
-    <label class="field">
-      <Label of={label} isRequired={isRequired} />
-      <input
-        name={name}
-        list={list}
-        required={isRequired}
-        autocomplete="off"
-        value={value}
-        onInput={({ currentTarget }) => set(currentTarget.value)}
-      />
-    </label>
-  );
+  return {
+    fields: paramsFields(fields, text),
+    changed: () =>
+      paramsOf(fields, now) === paramsOf(fields, before) ? null : checkedParams(fields, now),
+  };
 }

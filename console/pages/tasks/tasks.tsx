@@ -23,7 +23,12 @@ export function TasksPage() {
 
 function Tasks() {
   const { link, may } = useFrame();
-  const list = useListed<TaskList>('tasks', { path: '/tasks', fields: TASK_FIELDS, limit: LIMIT });
+  const list = useListed<TaskList>('tasks', {
+    path: '/tasks',
+    fields: TASK_FIELDS,
+    limit: LIMIT,
+    isTooLittle: ({ tasks }) => tasks.length === 0,
+  });
   const { filters, choice } = list;
   const maySteerMany = may('POST /tasks/bulk');
   return (
@@ -32,6 +37,7 @@ function Tasks() {
       rowsOf={({ tasks }) => tasks}
       layout={taskLayout}
       hasChoice={maySteerMany}
+      holds
       actions={
         may('POST /task/submit') && (
           <a class="button" href={link('new-task')}>

@@ -27,23 +27,26 @@ interface Props {
   readonly series: readonly Series[];
   /** Where nobody points it tells all of what has happened; else the newest of what there is. Default: of bars. */
   readonly isSum?: boolean;
+  /** Each value is how many there were on average. */
+  readonly isMean?: boolean;
   /** Each point is a day, by its name: as the start of that day in UTC. */
   readonly isOfDays?: boolean;
 }
 
 export function Chart(props: Props) {
   const { title, kind, times, series } = props;
-  const { unit = 'count', isSum = kind === 'bars' } = props;
+  const { unit = 'count', isSum = kind === 'bars', isMean = false } = props;
   const [point, setPoint] = useState<number | null>(null);
   const [isTable, setTable] = useState(false);
-  const told = point !== null && point < times.length ? point : null;
+  const pointed = point !== null && point < times.length ? point : null;
+  // What stands now is not known here: the newest point is over, or an average of what is not.
+  const told = pointed ?? (isSum ? null : newestOf(series));
+  const when = told === null ? t('chart.sum') : timeOf(times[told] ?? 0, props);
   return (
     <figure class="chart">
       <figcaption>
         <h2>{t(title)}</h2>
-        <span class="soft">
-          {told === null ? t(isSum ? 'chart.sum' : 'chart.last') : timeOf(times[told] ?? 0, props)}
-        </span>
+        <span class="soft">{isMean ? t('chart.mean', { when }) : when}</span>
         <button
           type="button"
           class="quiet"
@@ -56,7 +59,7 @@ export function Chart(props: Props) {
           {series.map((each) => (
             <span key={each.title}>
               <i class={`key key-${each.ink}`} aria-hidden="true" />
-              {t(each.title)} <b>{textOf(valueAt(told, isSum, each), unit)}</b>
+              {t(each.title)} <b>{textOf(valueAt(told, each), unit)}</b>
             </span>
           ))}
         </p>
@@ -67,7 +70,7 @@ export function Chart(props: Props) {
         <Canvas
           key={series.map((each) => each.title).join(' ')}
           of={props}
-          point={told}
+          point={pointed}
           setPoint={setPoint}
           fail={() => setTable(true)}
         />
@@ -76,10 +79,16 @@ export function Chart(props: Props) {
   );
 }
 
-function valueAt(point: number | null, isSum: boolean, { values }: Series): number | null {
+/** @param point null: what it was in all. */
+function valueAt(point: number | null, { values }: Series): number | null {
   if (point !== null) return values[point] ?? null;
-  if (!isSum) return values.findLast((value) => value !== null) ?? null;
   return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+}
+
+/** The newest point of which something is known. */
+function newestOf(series: readonly Series[]): number {
+  const newest = series.map(({ values }) => values.findLastIndex((value) => value !== null));
+  return Math.max(0, ...newest);
 }
 
 interface CanvasProps {
@@ -187,7 +196,9 @@ function textOf(
 ): string {
   if (value === null) return '–';
   if (unit === 'time') return value < 1_000 ? `${Math.round(value)} ms` : lengthOf(value);
-  const digits = notation === 'compact' || unit === 'share' || value >= 100 ? 1 : 2;
+  // There is no part of a task; an average of less than one is more than none.
+  if (unit === 'count' && notation === 'standard' && value > 0 && value < 1) return '< 1';
+  const digits = notation === 'compact' || unit === 'share' ? 1 : 0;
   return value.toLocaleString(language(), {
     ...{ notation, maximumFractionDigits: digits },
     ...(unit === 'share' && { style: 'percent' }),

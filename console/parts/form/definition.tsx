@@ -4,17 +4,18 @@
  */
 import { type Difference, differences } from '@soda-scheduler/protocol';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { call, curlOf, type Request } from '../../api/call.ts';
-import { ask, NO_REFUSAL, refusalOf, tell } from '../../frame/asking.tsx';
+import { useState } from 'preact/hooks';
+import { call, type Request } from '../../api/call.ts';
+import { ask, tell } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
+import { useKept } from './kept.ts';
 import { go } from '../../frame/route.ts';
 import { t } from '../../words/words.ts';
-import { Copy } from '../copy.tsx';
 import { indented } from '../indented.ts';
 import { Head, Refused } from '../page.tsx';
 import { type Field, type Typed, WrongField } from './fields.ts';
 import { Fields } from './form.tsx';
+import { FormFooter, useSending } from './sending.tsx';
 
 /** What is changed. */
 export interface Ground {
@@ -51,17 +52,10 @@ interface Props {
 }
 
 export function Definition({ of, name, ground }: Props) {
-  const { place, me } = useFrame();
-  const { namespace } = place;
+  const { namespace } = useFrame().place;
   const draft = useDraft(of, name, ground);
   const { from, fields, typed, isJson, defined } = draft;
-  const [{ problem, wrong }, setRefusal] = useState(NO_REFUSAL);
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(
-    () => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
-    [wrong],
-  );
-
+  const { form, isBusy, problem, wrong, send } = useSending(fields);
   const called = name ?? typed[of.nameField.name] ?? '';
   const request = (): Request => ({
     method: 'PUT',
@@ -70,14 +64,6 @@ export function Definition({ of, name, ground }: Props) {
     bodyText: defined(),
     headers: { 'if-match': `"${from.version}"` },
   });
-  const trying = async (what: () => Promise<void> | void): Promise<void> => {
-    setRefusal(NO_REFUSAL);
-    try {
-      await what();
-    } catch (error) {
-      setRefusal(refusalOf(error, fields));
-    }
-  };
   const review = async (): Promise<void> => {
     const made = request();
     const answer = await call({ ...made, query: { dry_run: 'true' } });
@@ -90,41 +76,45 @@ export function Definition({ of, name, ground }: Props) {
       <Head
         title={of.title}
         actions={
-          <button type="button" onClick={() => void trying(draft.turn)}>
+          <button type="button" onClick={() => void send(draft.turn)}>
             {t(isJson ? 'define.as-form' : 'define.as-json')}
           </button>
         }
       />
-      {ground.version !== from.version && <Newer begin={() => void trying(draft.begin)} />}
+      {ground.version !== from.version && <Newer begin={() => void send(draft.begin)} />}
       <form
         ref={form}
         class="sheet definition"
         onSubmit={(event) => {
           event.preventDefault();
-          void trying(review);
+          void send(review);
         }}
       >
         <Fields of={fields} typed={typed} set={draft.set} wrong={wrong} />
         {!isJson && <p class="note">{of.rest}</p>}
         <Refused why={problem} />
-        <footer>
-          <button type="submit" class="main">
-            {t('define.review')}
-          </button>
-          <Curl of={request} needsToken={me.name !== null} />
-        </footer>
+        <FormFooter verb={t('define.review')} isBusy={isBusy} of={request} />
       </form>
     </>
   );
 }
 
+interface Draft {
+  readonly from: Ground;
+  /** What is shown. */
+  readonly text: string;
+  readonly typed: Typed;
+  readonly isJson: boolean;
+}
+
 /** What is typed, over what the definition was when that was begun. */
 function useDraft(of: Defined, name: string | null, ground: Ground) {
   const { nameField } = of;
-  const [from, setFrom] = useState(ground);
-  const [text, setText] = useState(ground.definition);
-  const [typed, setTyped] = useState<Typed>({});
-  const [isJson, setJson] = useState(false);
+  const [beginning] = useState<Draft>({
+    ...{ from: ground, text: ground.definition, typed: {}, isJson: false },
+  });
+  const [draft, setDraft] = useKept('draft', beginning);
+  const { from, text, typed, isJson } = draft;
   const fields: readonly Field[] = [
     ...(name === null ? [nameField] : []),
     ...(isJson
@@ -134,24 +124,23 @@ function useDraft(of: Defined, name: string | null, ground: Ground) {
   /** @throws {WrongField} */
   const defined = (): string =>
     isJson ? checked(typed['json'] ?? text) : of.withTyped(text, typed);
-  const show = (definition: string, asJson: boolean): void => {
-    setText(asJson ? indented(definition) : definition);
-    setTyped(
-      ({ [nameField.name]: called }): Typed =>
-        called === undefined ? {} : { [nameField.name]: called },
-    );
-    setJson(asJson);
+  const show = (of: Ground, definition: string, asJson: boolean): void => {
+    const { [nameField.name]: called } = typed;
+    setDraft({
+      from: of,
+      text: asJson ? indented(definition) : definition,
+      typed: called === undefined ? {} : { [nameField.name]: called },
+      isJson: asJson,
+    });
   };
   return {
     ...{ from, fields, typed, isJson, defined },
-    set: (field: string, value: string) => setTyped((before) => ({ ...before, [field]: value })),
+    set: (field: string, value: string) =>
+      setDraft((before) => ({ ...before, typed: { ...before.typed, [field]: value } })),
     /** Shows it in the other way. */
-    turn: () => show(defined(), !isJson),
+    turn: () => show(from, defined(), !isJson),
     /** Takes what it is now. */
-    begin: () => {
-      setFrom(ground);
-      show(ground.definition, isJson);
-    },
+    begin: () => show(ground, ground.definition, isJson),
   };
 }
 
@@ -175,20 +164,6 @@ function checked(text: string): string {
     throw new WrongField(JSON_FIELD.name, String(error));
   }
   throw new WrongField(JSON_FIELD.name, t('define.no-object'));
-}
-
-interface CurlProps {
-  readonly of: () => Request;
-  readonly needsToken: boolean;
-}
-
-function Curl({ of: request, needsToken }: CurlProps) {
-  try {
-    return <Copy text={curlOf(request(), needsToken)} label={t('copy.curl')} />;
-  } catch {
-    // What was typed so far is no request.
-    return null;
-  }
 }
 
 function askToSave(

@@ -10,12 +10,13 @@ export interface Field {
   readonly label: string;
   /**
    * `words`: several, with spaces between; `choices`: several of `options`; `check`: yes or no; `limit`: a
-   * number, or `none`. Default: `text`.
+   * number, or `none`; `digits`: a number that keeps each of them. Default: `text`.
    */
   readonly kind?:
     | 'text'
     | 'number'
     | 'limit'
+    | 'digits'
     | 'datetime-local'
     | 'json'
     | 'select'
@@ -24,6 +25,8 @@ export interface Field {
     | 'check'
     | 'secret';
   readonly options?: readonly string[];
+  /** What else may be typed there: one of these is often meant. */
+  readonly suggestions?: readonly string[];
   /** What stands for an option. Default: itself. */
   readonly inWords?: (option: string) => string;
   /** What stands there at first. Of a check: `yes`. */

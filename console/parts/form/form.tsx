@@ -52,7 +52,7 @@ interface InputProps {
 }
 
 /** These need little width: two stand beside each other. */
-const SHORT: ReadonlySet<Field['kind']> = new Set(['number', 'limit', 'select']);
+const SHORT: ReadonlySet<Field['kind']> = new Set(['number', 'limit', 'digits', 'select']);
 
 function Input({ field, value, set, wrong }: InputProps) {
   const { label, kind, hint, unit, isRequired = false } = field;
@@ -138,19 +138,43 @@ function Control({ field, value, set, id, more, isWrong }: ControlProps) {
       </div>
     );
   }
+  return <Typing {...{ field, props, id }} />;
+}
+
+interface TypingProps {
+  readonly field: Field;
+  readonly props: object;
+  readonly id: string;
+}
+
+function Typing({ field: { kind = 'text', preset = '', suggestions }, props, id }: TypingProps) {
+  const type = kind === 'secret' ? 'password' : isOfBrowser(kind) ? kind : 'text';
+  const list = suggestions && `${id}-list`;
   return (
-    <input
-      {...props}
-      {...typeOf(
-        kind === 'words' || kind === 'limit' ? 'text' : kind === 'secret' ? 'password' : kind,
+    <>
+      <input
+        {...props}
+        {...typeOf(type)}
+        {...(list !== undefined && { list })}
+        {...(kind === 'digits' && { inputMode: 'decimal' })}
+        step="any"
+        placeholder={preset}
+        autocomplete={kind === 'secret' ? 'new-password' : 'off'}
+        spellcheck={false}
+      />
+      {list !== undefined && (
+        <datalist id={list}>
+          {suggestions?.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
       )}
-      step="any"
-      placeholder={field.preset ?? ''}
-      autocomplete={kind === 'secret' ? 'new-password' : 'off'}
-      spellcheck={false}
-    />
+    </>
   );
 }
+
+const isOfBrowser = (kind: string): kind is 'number' | 'datetime-local' =>
+  kind === 'number' || kind === 'datetime-local';
 
 /** The types of preact want to know which one it is. */
 export function typeOf(kind: 'text' | 'number' | 'datetime-local' | 'password'): {

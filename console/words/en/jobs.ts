@@ -112,7 +112,7 @@ export const enJobs = {
   'month.nothing': 'Nothing on this day.',
   'month.became': 'What became of it',
   'month.cut':
-    'Only {n} of this day are shown: soda job runs has all.|Only {n} of this day are shown: soda job runs has all.',
+    'Only {n} of this day is shown: soda job runs and soda job next have all.|Only {n} of this day are shown: soda job runs and soda job next have all.',
   'turn.ran': 'Ran',
   'turn.pending': 'Waits for a run',
   'turn.skipped': 'Skipped',

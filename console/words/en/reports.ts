@@ -3,7 +3,7 @@ export const enReports = {
   'chart.table': 'Table',
   'chart.draw': 'Chart',
   'chart.sum': 'in all',
-  'chart.last': 'now',
+  'chart.mean': '{when}, average',
   load: 'How busy it was',
   'load.hour': 'Last hour',
   'load.day': 'Last 24 hours',

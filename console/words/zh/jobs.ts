@@ -105,7 +105,7 @@ export const zhJobs: Readonly<Record<keyof typeof enJobs, string>> = {
   'month.now': '本月',
   'month.nothing': '这一天没有。',
   'month.became': '结果',
-  'month.cut': '仅显示这一天的 {n} 条；全部见 soda job runs。',
+  'month.cut': '仅显示这一天的 {n} 条；全部见 soda job runs 与 soda job next。',
   'turn.ran': '已运行',
   'turn.pending': '等待运行结束',
   'turn.skipped': '跳过',

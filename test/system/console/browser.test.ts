@@ -8,10 +8,12 @@ import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import { System } from '../../helpers/system/system.ts';
 import type { Console } from './console.ts';
 import { describeTasks } from './tasks.ts';
+import { itFillsForms } from './forms.ts';
 import { itKeepsCalendars } from './calendars.ts';
 import { describeReports, filesOf } from './reports.ts';
 import { itKeepsJobs } from './jobs.ts';
 import { itGoesByKeys } from './keys.ts';
+import { itLists } from './lists.ts';
 import { itDoesToMany } from './many.ts';
 import { itSets } from './settings.ts';
 
@@ -194,6 +196,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect(text).to.include('"frame": 12345678901234567890');
   });
 
+  itFillsForms(console, () => logIn(ADMIN));
   itGoesByKeys(console);
   itSets(console, HOSTILE);
   itKeepsCalendars(console, HOSTILE);
@@ -251,6 +254,8 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.goForward();
     await page.getByRole('link', { name: 'page-54' }).waitFor();
   });
+
+  itLists(console);
 
   it('speaks Chinese, is dark, and tells its keys', async () => {
     await page.getByLabel('Language').selectOption('zh');

@@ -33,6 +33,10 @@ export function describeReports(console: () => Console): void {
     expect(Math.min(failed, canceled)).to.be.at.least(1);
     await chart.getByText(`Failed ${failed}`).waitFor();
     await chart.getByText(`Cancelled ${canceled}`).waitFor();
+    const depth = page.getByRole('figure').filter({ hasText: 'Waiting and running' });
+    expect(await depth.locator('figcaption').innerText())
+      .to.match(/\d\d:\d\d – \d\d:\d\d, average/)
+      .and.not.match(/\d\.\d|now/);
     const plot = chart.getByRole('slider');
     await plot.focus();
     await page.keyboard.press('End');

@@ -27,8 +27,8 @@ export function describeTasks(console: () => Console): void {
     await go('#/overview');
     await page.keyboard.press('g');
     await page.keyboard.press('t');
+    await page.waitForURL('**/#/tasks?state=canceled&type=nobody');
     await page.getByRole('link', { name: 'night-0' }).waitFor();
-    expect(new URL(page.url()).hash).to.equal('#/tasks?state=canceled&type=nobody');
 
     await views.getByRole('button', { name: 'Remove' }).click();
     await confirm('Remove');

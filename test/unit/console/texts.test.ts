@@ -76,10 +76,10 @@ describe('texts of the console', () => {
       'json',
     ]);
     const typed = {
-      '/source': 'a"b',
-      '/frame': '12345678901234567890',
-      '/two': 'true',
-      '/profile': '4',
+      'task.params.source': 'a"b',
+      'task.params.frame': '12345678901234567890',
+      'task.params.two': 'true',
+      'task.params.profile': '4',
     };
     expect(paramsText(fields ?? [], typed)).to.equal(
       '{"source":"a\\"b","frame":12345678901234567890,"two":true,"profile":4}',

@@ -1,0 +1,126 @@
+/** Part of `browser.test.ts`, in its browser and on its master: forms that are pages, and what may happen while one is sent. */
+import { expect } from 'chai';
+import type { Console } from './console.ts';
+
+/** @param logIn with the token of whoever was here. */
+export function itFillsForms(of: () => Console, logIn: () => Promise<void>): void {
+  const submit = () => of().page.getByRole('button', { name: 'Submit' });
+  const tasksOf = async (type: string) =>
+    ((await of().api('GET', `/tasks?type=${type}`))['tasks'] as object[]).length;
+
+  it('sends a form once, however often it is pressed, and again without a second task where the answer was lost', async () => {
+    const { page, go, says } = of();
+    await go('#/new-task?type=once');
+    await page.getByLabel('Group').fill('video');
+    let [arrived, release] = [0, () => undefined as void];
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/task/submit', async (route) => {
+      arrived += 1;
+      await route.fetch();
+      await released;
+      await route.abort();
+    });
+    await submit().dblclick();
+    const busy = page.getByRole('button', { name: 'Sending …' });
+    await busy.click();
+    await page.getByLabel('Group').press('Enter');
+    expect(await busy.getAttribute('aria-busy')).to.equal('true');
+    release();
+    await says('The master does not answer.');
+    expect(arrived).to.equal(1);
+    await page.unroute('**/task/submit');
+    await submit().click();
+    await page.getByRole('region', { name: 'Params' }).waitFor();
+    expect(await tasksOf('once')).to.equal(1);
+  });
+
+  it('says beside each field of a task what is wrong there', async () => {
+    const { page, go, api, says } = of();
+    const properties = { seconds: { type: 'integer', maximum: 600 } };
+    await api('PUT', '/type/bounded', { params_schema: { type: 'object', properties } });
+    await go('#/new-task?type=bounded');
+    await page.getByLabel('seconds').fill('601');
+    await page.getByLabel('Group').fill('video');
+    const names = () =>
+      page.evaluate(
+        `[...document.querySelectorAll('[aria-invalid=true]')].map(({ name }) => name)`,
+      );
+    await submit().click();
+    await says('must be <= 600');
+    expect(await names()).to.deep.equal(['task.params.seconds']);
+    await page.getByLabel('seconds').fill('many');
+    await says('must be <= 600');
+    await submit().click();
+    await says('This is no number: many');
+    await page.getByLabel('seconds').fill('1');
+    await page.getByLabel('Id (').fill('film-1');
+    await submit().click();
+    await says(/task id conflict/);
+    expect(await names()).to.deep.equal(['task.id']);
+
+    await go('#/new-task?type=without');
+    await page.getByLabel('Params').fill('{"a":1,}');
+    await page.getByLabel('Group').fill('video');
+    await submit().click();
+    await page.getByText(/SyntaxError.*position 7/).waitFor();
+    expect(await names()).to.deep.equal(['task.params']);
+  });
+
+  it('keeps what was typed while a login has ended', async () => {
+    const { page, browser, go, says } = of();
+    await go('#/new-task?type=kept');
+    await page.getByLabel('Group').fill('video');
+    await page.getByLabel('Params').fill('{"kept":true}');
+    await browser.context.clearCookies();
+    await submit().click();
+    await says(/Your login has ended/);
+    await logIn();
+    await submit().click();
+    await page.getByRole('region', { name: 'Params' }).getByText('"kept": true').waitFor();
+    await page.goBack();
+    await submit().waitFor();
+    expect(await page.getByLabel('Group').inputValue()).to.equal('');
+  });
+
+  it('leaves the keyboard at the heading where the button that was pressed is gone', async () => {
+    const { page, go, api } = of();
+    const task = { id: 'focus-1', type: 'nobody' };
+    await api('POST', '/task/submit', { task, user: { group: 'video' } });
+    await go('#/task/focus-1');
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    await page.locator('.head').getByRole('button', { name: 'Resume' }).waitFor();
+    await page.locator('h1:focus').waitFor();
+    await api('POST', '/task/focus-1/cancel');
+  });
+
+  it('takes what was just typed along to another state, and leaves it behind by Back', async () => {
+    const { page, go } = of();
+    await go('#/tasks?group=news');
+    await page.getByLabel('Type', { exact: true }).fill('bulk');
+    await page
+      .getByRole('link', { name: /^Failed/ })
+      .last()
+      .click();
+    await page.waitForURL('**/#/tasks?group=news&type=bulk&state=failed');
+    await go('#/jobs');
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    await go('#/tasks?type=quick');
+    await page.getByLabel('Group', { exact: true }).pressSequentially('half');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    expect(new URL(page.url()).hash).to.equal('#/jobs');
+  });
+
+  it('offers nothing to do with what is not there, and says so in the title', async () => {
+    const { page, go, says } = of();
+    for (const hash of ['job/nope', 'type/nope-type']) {
+      await go(`#/${hash}`);
+      await page.getByRole('alert').waitFor();
+      expect(await page.locator('.head .actions > *').count(), hash).to.equal(0);
+    }
+    await go('#/xyz');
+    await says('There is no such page.');
+    await page.waitForFunction(`document.title.startsWith('There is no such page.')`);
+  });
+}
