@@ -8,13 +8,14 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import mysql from 'mysql2/promise';
 import { freePort } from './free-port.ts';
+import { eventually } from './system/wait.ts';
 import { oncePerRun, RUN_IS_WATCHED, runFolder } from './store/once-per-run.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -26,8 +27,8 @@ export interface Mariadb {
   readonly kill: (() => Promise<void>) | null;
   /** Starts the server again on the same port and files, after `kill`. */
   readonly restart: (() => Promise<void>) | null;
-  /** SIGSTOP and SIGCONT: connections stay open, and nothing is answered in between. */
-  readonly freeze: (() => void) | null;
+  /** SIGSTOP, once it has stopped, and SIGCONT: connections stay open, and nothing is answered in between. */
+  readonly freeze: (() => Promise<void>) | null;
   readonly thaw: (() => void) | null;
   /** Ends the server and removes its files; on a server that is not ours, drops our databases. */
   stop(): Promise<void>;
@@ -143,6 +144,8 @@ interface Server {
   start(): Promise<void>;
   /** False where it has ended. */
   kill(signal: NodeJS.Signals): boolean;
+  /** All of it, after SIGSTOP: others of its threads run on until the one that got it had its turn. */
+  hasStopped(): Promise<boolean>;
   readonly ended: () => Promise<unknown>;
   /** It keeps this process no longer from its end. */
   unref(): void;
@@ -187,6 +190,13 @@ GRANT ALL ON *.* TO soda@'127.0.0.1' WITH GRANT OPTION;
     url: `mysql://soda:soda@127.0.0.1:${port}/`,
     start,
     kill: (signal) => server.kill(signal),
+    async hasStopped() {
+      const threads = `/proc/${server.pid}/task`;
+      const states = (await readdir(threads).catch(() => [])).map(async (thread) =>
+        (await readFile(join(threads, thread, 'stat'), 'utf8')).replace(/.*\) (\w).*/s, '$1'),
+      );
+      return (await Promise.all(states)).every((state) => state === 'T');
+    },
     async ended() {
       if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
     },
@@ -214,7 +224,10 @@ async function privateServer(binary: string, flags: readonly string[]): Promise<
     ...borrowed(new URL(server.url), false),
     kill,
     restart: server.start,
-    freeze: () => void server.kill('SIGSTOP'),
+    async freeze() {
+      server.kill('SIGSTOP');
+      await eventually('the server has stopped', () => server.hasStopped());
+    },
     thaw: () => void server.kill('SIGCONT'),
     async stop() {
       await kill();

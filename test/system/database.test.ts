@@ -59,7 +59,7 @@ describeSystem(
       const load = submitAllTheTime(system, { type: 'nobody' });
       await eventually('a hundred tasks', () => load.accepted.length >= 100);
 
-      freeze();
+      await freeze();
       try {
         await eventually('it is not ready', async () => {
           return (await fetch(`${system.url}/readyz`)).status === 503;
@@ -128,7 +128,7 @@ describeSystem(
         const submit = () =>
           system.post('/task/submit', { task: { type: 'nobody' }, user: { group: 'tests' } });
         if (freezesBefore) await system.master.end();
-        freeze();
+        await freeze();
         try {
           const master = freezesBefore ? system.spawnMaster({ SODA_PORT: '0' }) : system.master;
           const begun = freezesBefore
