@@ -6,6 +6,7 @@ import type {
   OccurrenceState,
   Trigger,
 } from '../../domain/model/job.ts';
+import type { OccurrencePlace } from '../../domain/model/job-query.ts';
 import type { Sight } from '../../domain/model/task-filter.ts';
 
 /** Without its template, which may be large. */
@@ -29,9 +30,6 @@ export interface JobPage {
   /** Where the next page begins; null: there is none. The page may be empty, and yet not be the last. */
   readonly after: string | null;
 }
-
-/** The place of an occurrence among those of its job: the newest come first. */
-export type OccurrencePlace = readonly [nominal: number, trigger: string, rerun: number];
 
 export interface OccurrenceQuery {
   readonly job: string;

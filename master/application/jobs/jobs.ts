@@ -28,8 +28,8 @@ import type {
   SeenJobInDetail,
   SeenRun,
 } from './jobs-handle.ts';
+import { recordsToCome, withRecordsToCome } from './left-out.ts';
 import { keyOf, surroundingsOf } from './planning.ts';
-import { undecidedOf, withUndecided } from './undecided.ts';
 
 /** Runs that are shown with a job. */
 const RUN_COUNT = 10;
@@ -111,11 +111,12 @@ export class Jobs implements JobsHandle {
     const { store, read, known, clock } = this.#asking;
     const found = await this.#found(query.job);
     if (found === null) return null;
-    const noticedFrom = this.#since(found.job);
-    const page = await read(() => store.jobs.listOccurrences({ ...query, noticedFrom }));
-    const { calendars } = known().jobs;
-    const undecided = undecidedOf(found.job, found.triggers, calendars, clock.now());
-    return withUndecided(page, undecided, query);
+    const asked = { ...query, noticedFrom: this.#since(found.job) };
+    const page = await read(() => store.jobs.listOccurrences(asked));
+    const triggers = found.triggers.filter(({ name }) => (query.trigger ?? name) === name);
+    const era = { until: clock.now(), calendars: known().jobs.calendars };
+    const toCome = await inPieces(recordsToCome(found.job, triggers, era), clock);
+    return withRecordsToCome(page, toCome, asked);
   }
 
   /** From when on its history may be seen: before, it was perhaps another's. Null: from its beginning. */

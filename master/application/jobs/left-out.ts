@@ -1,37 +1,40 @@
 /**
- * Times that have passed and were left out, before a calendar or a black-out is changed: what becomes of them is up to
- * what held when they came. Else a black-out that is taken away would fire all that fell into it.
+ * Times that have passed and were left out, of which no record is written yet: that is done when the next one fires, or
+ * before a calendar or a black-out is changed. Else one that is taken away would fire all that fell into it.
  */
-import { DUE_COUNT_MAX, TURN_READ_BYTES_MAX } from '../../domain/bounds.ts';
+import { DUE_COUNT_MAX } from '../../domain/bounds.ts';
 import type { DueTrigger } from '../../domain/jobs/job-events.ts';
 import type { Era } from '../../domain/jobs/jobs-state.ts';
-import type { Trigger } from '../../domain/model/job.ts';
-import { dueOf } from '../../domain/schedule/due.ts';
+import { recordWith } from '../../domain/jobs/record.ts';
+import { isTimeAsked, newestFirst } from '../../domain/model/job-query.ts';
+import type { Job, Occurrence, Trigger } from '../../domain/model/job.ts';
+import type { Pieces } from '../../domain/pieces.ts';
+import type { Surroundings } from '../../domain/schedule/coming.ts';
+import { type Due, dueOf } from '../../domain/schedule/due.ts';
 import { timesOf } from '../../domain/schedule/times.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
-import type { JobReads } from './job-store.ts';
+import type { OccurrenceQuery } from './job-store.ts';
 import { aroundOf, isOpen, PIECE_COUNT, planOf } from './planning.ts';
 
-/** Of those triggers, up to the first time that is to run; some, where there are many: none once all are decided. */
+/**
+ * Of those triggers, up to the first time that is to run. Some, where there are many: none once all are decided.
+ *
+ * @param jobs of the triggers, by name.
+ */
 export async function leftOutOf(
-  store: Pick<JobReads, 'loadJobs'>,
+  jobs: ReadonlyMap<string, Job>,
   triggers: readonly Trigger[],
   { until, calendars }: Era,
   breathe: () => Promise<void>,
 ): Promise<readonly DueTrigger[]> {
-  const open = triggers.filter((trigger) => hasPassed(trigger, until));
-  const names = [...new Set(open.map(({ job }) => job))];
-  const jobs = await store.loadJobs(names, TURN_READ_BYTES_MAX);
-  const byName = new Map(jobs.map((job) => [job.name, job]));
   const leftOut: DueTrigger[] = [];
-  for (const [at, trigger] of open.entries()) {
+  for (const [at, trigger] of triggers.entries()) {
     if (at % PIECE_COUNT === PIECE_COUNT - 1) await breathe();
-    const job = byName.get(trigger.job);
-    if (job === undefined) continue;
+    const job = jobs.get(trigger.job);
     const spec = JSON.parse(trigger.spec) as TriggerSpec;
+    if (job === undefined || !hasPassed(trigger, spec, until)) continue;
     const around = aroundOf(calendars, trigger, spec, job);
-    const limits = { countMax: DUE_COUNT_MAX, lateCountMax: 0, isOfLeftOut: true };
-    const { due: found } = dueOf(spec, around, trigger.decidedUntil, until, limits);
+    const found = timesLeftOut(spec, around, trigger, until);
     const last = found.at(-1);
     if (last === undefined) continue;
     const due = found.map((time) => ({ ...time, taskId: '', isTaken: false }));
@@ -41,9 +44,62 @@ export async function leftOutOf(
   return leftOut;
 }
 
+/** The records of those times as they will be written, so that people need not wait for that. */
+export function* recordsToCome(
+  job: Job,
+  triggers: readonly Trigger[],
+  { until: now, calendars }: Era,
+): Pieces<readonly Occurrence[]> {
+  const rows: Occurrence[] = [];
+  for (const trigger of triggers) {
+    yield;
+    const spec = JSON.parse(trigger.spec) as TriggerSpec;
+    if (!hasPassed(trigger, spec, now)) continue;
+    // A record that goes on replaces the one that it goes on from.
+    const own = new Map<number, Occurrence>();
+    let { openRun } = trigger;
+    const around = aroundOf(calendars, trigger, spec, job);
+    for (const time of timesLeftOut(spec, around, trigger, now)) {
+      if (time.state === 'run') break;
+      const said = { state: time.state, reason: time.reason, calendar: time.calendar };
+      const record = recordWith({ ...trigger, openRun }, time, said, now);
+      ({ openRun } = record);
+      own.set(record.row.nominal, record.row);
+    }
+    rows.push(...own.values());
+  }
+  return rows;
+}
+
+/** A page of both: what is to come goes on where a record ends, and stands in its place. */
+export function withRecordsToCome(
+  page: readonly Occurrence[],
+  toCome: readonly Occurrence[],
+  query: OccurrenceQuery,
+): readonly Occurrence[] {
+  const asked = toCome.filter((one) => isTimeAsked(one, query));
+  const replaced = new Set(asked.map(placeOf));
+  const written = page.filter((one) => !replaced.has(placeOf(one)));
+  return [...asked, ...written].sort(newestFirst).slice(0, query.limit);
+}
+
+const placeOf = ({ nominal, trigger, rerun }: Occurrence): string =>
+  `${nominal}/${trigger}/${rerun}`;
+
 /** A time of it has come that is not decided. */
-function hasPassed(trigger: Trigger, until: number): boolean {
+function hasPassed(trigger: Trigger, spec: TriggerSpec, until: number): boolean {
   if (!isOpen(trigger, until)) return false;
-  const times = timesOf(JSON.parse(trigger.spec) as TriggerSpec, trigger);
-  return (times.next(trigger.decidedUntil) ?? Number.POSITIVE_INFINITY) <= until;
+  const next = timesOf(spec, trigger).next(trigger.decidedUntil);
+  return next !== null && next <= until;
+}
+
+/** Some hundred at most, the oldest: there are no more where days, or black-outs, are few. */
+function timesLeftOut(
+  spec: TriggerSpec,
+  around: Surroundings,
+  { decidedUntil }: Trigger,
+  until: number,
+): readonly Due[] {
+  const limits = { countMax: DUE_COUNT_MAX, lateCountMax: 0, isOfLeftOut: true };
+  return dueOf(spec, around, decidedUntil, until, limits).due;
 }

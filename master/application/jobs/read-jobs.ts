@@ -21,7 +21,6 @@ import type {
   RunTask,
   SettledJob,
 } from '../../domain/jobs/job-events.ts';
-import type { Era } from '../../domain/jobs/jobs-state.ts';
 import { armedAtOf, renewedTriggers } from '../../domain/jobs/set.ts';
 import { ALL_JOBS, BY_HAND, type Job, type Trigger } from '../../domain/model/job.ts';
 import { type Due, dueOf, type DuePage } from '../../domain/schedule/due.ts';
@@ -130,10 +129,6 @@ export class JobReader {
     return this.#withTaken(due);
   }
 
-  #leftOut(triggers: readonly Trigger[], era: Era): Promise<readonly DueTrigger[]> {
-    return leftOutOf(this.#store.jobs, triggers, era, this.#breathe);
-  }
-
   #around(state: State, trigger: Trigger, spec: TriggerSpec, job: Job) {
     return aroundOf(state.jobs.calendars, trigger, spec, job);
   }
@@ -231,13 +226,13 @@ export class JobReader {
   async #replanned(state: State): Promise<readonly Event[]> {
     const { replanAfter } = state.jobs.calendars.get(ALL_JOBS) ?? {};
     const page = await this.#store.jobs.loadCalendared(replanAfter ?? '', TURN_REPLAN_COUNT_MAX);
+    const names = [...new Set(page.map(({ job }) => job))];
+    const jobs = new Map((await this.#loadAll(names)).map((job) => [job.name, job]));
     for (const era of state.jobs.eras) {
-      const due = await this.#leftOut(page, era);
+      const due = await leftOutOf(jobs, page, era, this.#breathe);
       const again = { type: 'replanLoaded', triggers: [], after: replanAfter ?? '' } as const;
       if (due.length > 0) return [{ type: 'triggersLoaded', due }, again];
     }
-    const names = [...new Set(page.map(({ job }) => job))];
-    const jobs = new Map((await this.#loadAll(names)).map((job) => [job.name, job]));
     const triggers: Trigger[] = [];
     for (const [at, trigger] of page.entries()) {
       if (at % PIECE_COUNT === PIECE_COUNT - 1) await this.#breathe();
@@ -281,9 +276,7 @@ export class JobReader {
       const open = triggers.filter((one) => isOpen(one, now) && isChanged(one, event));
       const due = (await this.#dueOf(state, open, now, true)).filter((one) => one.due.length > 0);
       if (due.length > 0) return [{ type: 'triggersLoaded', due }, event];
-      const leftOut = hasOtherBlackouts(job, event)
-        ? await this.#leftOut(triggers, { until: now, calendars: state.jobs.calendars })
-        : [];
+      const leftOut = await this.#leftOutBefore(state, event, job, triggers, now);
       if (leftOut.length > 0) return [{ type: 'triggersLoaded', due: leftOut }, event];
     }
     const renewed = this.#renewed(state, event, job, triggers, now);
@@ -294,6 +287,20 @@ export class JobReader {
     const jobCount = isCounted ? null : await this.#countJobs();
     const found: FoundJob = { job, triggers, renewed, run, taken, refusal, jobCount };
     return [{ ...event, found }];
+  }
+
+  /** Of a job that is to have other black-outs. To try it decides nothing. */
+  async #leftOutBefore(
+    state: State,
+    event: JobCommand,
+    job: Job | null,
+    triggers: readonly Trigger[],
+    now: number,
+  ): Promise<readonly DueTrigger[]> {
+    if (job === null || event.type !== 'jobSet' || event.isTrial) return [];
+    if (sameBlackouts(job, event.definition)) return [];
+    const era = { until: now, calendars: state.jobs.calendars };
+    return leftOutOf(new Map([[job.name, job]]), triggers, era, this.#breathe);
   }
 
   async #countJobs(): Promise<number> {
@@ -376,12 +383,6 @@ function isChanged(trigger: Trigger, event: JobCommand): boolean {
   if (event.definition.isEnabled === false) return true;
   const wanted = event.triggers.find(({ name }) => name === trigger.name);
   return wanted === undefined || JSON.stringify(wanted.spec) !== trigger.spec;
-}
-
-/** To try it decides nothing. */
-function hasOtherBlackouts(job: Job | null, event: JobCommand): boolean {
-  if (job === null || event.type !== 'jobSet' || event.isTrial) return false;
-  return !sameBlackouts(job, event.definition);
 }
 
 function sameBlackouts(a: Pick<Job, 'spec'>, b: Pick<Job, 'spec'>): boolean {

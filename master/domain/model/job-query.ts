@@ -31,10 +31,11 @@ interface AskedTimes {
   readonly from: number | null;
   readonly to: number | null;
   readonly noticedFrom: number | null;
-  readonly after: Place | null;
+  readonly after: OccurrencePlace | null;
 }
 
-type Place = readonly [nominal: number, trigger: string, rerun: number];
+/** The place of a time among those of its job: the newest come first. */
+export type OccurrencePlace = readonly [nominal: number, trigger: string, rerun: number];
 
 /** Whether a time that it stands for is among those. */
 export function isTimeAsked(one: Occurrence, asked: AskedTimes): boolean {
@@ -52,9 +53,13 @@ export function isTimeAsked(one: Occurrence, asked: AskedTimes): boolean {
 export const newestFirst = (a: Occurrence, b: Occurrence): number =>
   comparePlaces(placeOf(b), placeOf(a));
 
-const placeOf = ({ nominal, trigger, rerun }: Occurrence): Place => [nominal, trigger, rerun];
+const placeOf = ({ nominal, trigger, rerun }: Occurrence): OccurrencePlace => [
+  nominal,
+  trigger,
+  rerun,
+];
 
 /** Names are ASCII: byte by byte, as a database does. */
-function comparePlaces(a: Place, b: Place): number {
+function comparePlaces(a: OccurrencePlace, b: OccurrencePlace): number {
   return a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) || a[2] - b[2];
 }

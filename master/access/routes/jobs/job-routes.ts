@@ -18,7 +18,7 @@ import {
   skipRequest,
 } from '@soda-scheduler/protocol/schemas';
 import type { SeenJobInDetail } from '../../../application/jobs/jobs-handle.ts';
-import type { OccurrencePlace } from '../../../application/jobs/job-store.ts';
+import type { OccurrencePlace } from '../../../domain/model/job-query.ts';
 import type { JobChange } from '../../../domain/jobs/job-events.ts';
 import { BY_HAND, idleActivity, type Trigger } from '../../../domain/model/job.ts';
 import { answers } from '../../http/answers.ts';
