@@ -20,11 +20,11 @@ export function etagOf(version: number, shown?: string): string {
   return `"${version}.${digest.slice(0, 16)}"`;
 }
 
-/** The version that `If-Match` names, as an ETag or without its quotes; null: whatever there is. @throws {Problem} */
+/** The version that `If-Match` names; null: whatever there is. @throws {Problem} */
 export function versionOf({ headers }: Pick<ApiRequest, 'headers'>): number | null {
   const { 'if-match': given } = headers;
   if (given === undefined) return null;
-  const version = /^(?:"(\d{1,16})(?:\.[\w-]+)?"|(\d{1,16}))$/.exec(given)?.slice(1).find(Boolean);
+  const version = /^"(\d{1,16})(?:\.[\w-]+)?"$/.exec(given)?.[1];
   if (version !== undefined) return Number(version);
-  throw invalidFields([{ field: 'If-Match', message: 'expected one ETag, as "3"' }]);
+  throw invalidFields([{ field: 'If-Match', message: 'expected one ETag, in its quotes: "3"' }]);
 }

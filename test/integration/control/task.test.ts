@@ -74,7 +74,9 @@ describe('control of one task', () => {
     const both = [patch('a', { priority: 3 }, '"2"'), patch('a', { priority: 4 }, '"2"')];
     const statuses = (await Promise.all(both)).map(({ status }) => status);
     expect(statuses).to.have.members([200, 412]);
-    expect((await patch('a', { priority: 5 }, '"3')).status).to.equal(400);
+    for (const etag of ['3', '"3', '*']) {
+      expect((await patch('a', { priority: 5 }, etag)).status, etag).to.equal(400);
+    }
     expect(errorsOf(await patch('a', { params: {} }))).to.deep.equal(['params.film: required']);
     const fixed = 'a task keeps it: POST /task/{task_id}/copy makes another task';
     expect(errorsOf(await patch('a', { type: 'audio', id: 'b', priority: 1 }))).to.deep.equal([

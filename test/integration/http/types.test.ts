@@ -286,7 +286,7 @@ describe('types', () => {
       expect(errorsOf(answer)).to.deep.equal(errors);
     }
     const noEtag = await call('PUT', '/type/video', {}, { 'if-match': '*' });
-    expect(errorsOf(noEtag)).to.deep.equal(['If-Match: expected one ETag, as "3"']);
+    expect(errorsOf(noEtag)).to.deep.equal(['If-Match: expected one ETag, in its quotes: "3"']);
     const long = await put('video', { params_schema: { description: 'x'.repeat(70_000) } });
     expect(long.status).to.equal(413);
     expect((await call('PUT', '/type/a%20b', {})).status).to.equal(400);

@@ -70,8 +70,8 @@ describe('jobs over HTTP', () => {
     expect(ended.body['warnings']).to.deep.equal([
       'trigger default has no times any more: its `end_at` has passed',
     ]);
-    expect((await put('another', {}, { 'if-match': '1' })).status).to.equal(412);
-    expect((await put('another', {}, { 'if-match': '2' })).status).to.equal(200);
+    expect((await put('another', {}, { 'if-match': '"1"' })).status).to.equal(412);
+    expect((await put('another', {}, { 'if-match': '"2"' })).status).to.equal(200);
   });
 
   it('are refused with what is wrong in them', async () => {
