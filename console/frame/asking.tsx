@@ -82,11 +82,11 @@ export function reasonAndUntil({ reason = '', until = '' }: Readonly<Record<stri
 /** Stands once in the frame. */
 export function Asking() {
   const [question, setQuestion] = useState<Question | null>(null);
-  const asked = useRef<Element | null>(null);
-  useFocusWhereGone(asked);
+  const [askedFrom, setAskedFrom] = useState<Element | null>(null);
+  useFocusWhereGone(askedFrom, () => setAskedFrom(null));
   useEffect(() => {
     listener = (next) => {
-      asked.current = document.activeElement;
+      setAskedFrom(document.activeElement);
       setQuestion(next);
     };
     // What was asked about stays behind where one goes.
@@ -112,18 +112,25 @@ export function Asking() {
   );
 }
 
-/** The browser goes back to what a question began with. Where that is gone, for its work is done, one is at the heading. */
-function useFocusWhereGone(asked: { current: Element | null }): void {
+/**
+ * The browser goes back to what a question began with. Where that is gone, for its work is done, one is at the heading.
+ * @param over whoever asked is there, or elsewhere.
+ */
+function useFocusWhereGone(askedFrom: Element | null, over: () => void): void {
   useEffect(() => {
-    const observer = new MutationObserver(() => {
-      if (asked.current?.isConnected !== false || document.querySelector('dialog') !== null) return;
-      asked.current = null;
-      if (document.activeElement !== document.body) return;
-      document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
-    });
+    if (askedFrom === null) return undefined;
+    const look = (): void => {
+      if (document.querySelector('dialog') !== null) return;
+      const isElsewhere = ![askedFrom, document.body].includes(document.activeElement ?? askedFrom);
+      if (askedFrom.isConnected && !isElsewhere) return;
+      over();
+      if (!isElsewhere)
+        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    };
+    const observer = new MutationObserver(look);
     observer.observe(document.body, { childList: true, subtree: true });
     return () => observer.disconnect();
-  }, [asked]);
+  }, [askedFrom]);
 }
 
 const TOLD_MS = 5_000;

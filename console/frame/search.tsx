@@ -37,7 +37,7 @@ export function Search() {
   const before = useRef<EventTarget | null>(null);
   const look = useLook(text, namespace, may('GET /executors'));
   /** Somebody has pressed Enter: the first that is found is opened, as soon as it is. */
-  const [isAwaited, await_] = useState(false);
+  const [isAwaited, setAwaited] = useState(false);
   const leave = useCallback((): void => {
     setText('');
     field.current?.blur();
@@ -45,7 +45,7 @@ export function Search() {
   const first = look?.found[0];
   useEffect(() => {
     if (!isAwaited || first === undefined) return;
-    await_(false);
+    setAwaited(false);
     window.location.hash = hrefOf(first.place);
     leave();
   }, [isAwaited, first, leave]);
@@ -67,7 +67,7 @@ export function Search() {
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        await_(text.trim() !== '');
+        setAwaited(text.trim() !== '');
       }}
       onKeyDown={press}
       onFocusIn={({ relatedTarget, currentTarget }) => {
@@ -85,7 +85,7 @@ export function Search() {
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
-          await_(false);
+          setAwaited(false);
         }}
       />
       {look !== null && <Results of={look} leave={leave} />}

@@ -8,9 +8,8 @@ import { go, staying } from '../../frame/route.ts';
 import { type Field, type Typed, WrongField } from '../../parts/form/fields.ts';
 import { Fields } from '../../parts/form/form.tsx';
 import { useKept } from '../../parts/form/kept.ts';
-import { FormFooter, useSending } from '../../parts/form/sending.tsx';
+import { SheetForm, useSending } from '../../parts/form/sending.tsx';
 import { indented } from '../../parts/indented.ts';
-import { Refused } from '../../parts/page.tsx';
 import { checkedParams, paramsFields, paramsOf } from './params-fields.ts';
 import { filledFields, PARAMS } from './schema-fields.ts';
 
@@ -30,7 +29,7 @@ interface Props {
 
 export function TaskForm({ fields, typed, set, of: requestOf, verb, children }: Props) {
   const { namespace } = useFrame().place;
-  const { form, isBusy, problem, wrong, send } = useSending(fields);
+  const sending = useSending(fields);
   const keyed = useKeyed(requestOf);
   const submit = async (): Promise<void> => {
     const stays = staying();
@@ -41,19 +40,10 @@ export function TaskForm({ fields, typed, set, of: requestOf, verb, children }: 
     if (stays()) go({ namespace, page: 'task', name: id });
   };
   return (
-    <form
-      ref={form}
-      class="sheet"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send(submit);
-      }}
-    >
+    <SheetForm by={sending} submit={submit} verb={verb} of={requestOf}>
       {children}
-      <Fields of={fields} typed={typed} set={set} wrong={wrong} />
-      <Refused why={problem} />
-      <FormFooter verb={verb} isBusy={isBusy} of={requestOf} />
-    </form>
+      <Fields of={fields} typed={typed} set={set} wrong={sending.wrong} />
+    </SheetForm>
   );
 }
 

@@ -12,10 +12,10 @@ import { useKept } from './kept.ts';
 import { go } from '../../frame/route.ts';
 import { t } from '../../words/words.ts';
 import { indented } from '../indented.ts';
-import { Head, Refused } from '../page.tsx';
+import { Head } from '../page.tsx';
 import { type Field, type Typed, WrongField } from './fields.ts';
 import { Fields } from './form.tsx';
-import { FormFooter, useSending } from './sending.tsx';
+import { SheetForm, useSending } from './sending.tsx';
 
 /** What is changed. */
 export interface Ground {
@@ -55,7 +55,7 @@ export function Definition({ of, name, ground }: Props) {
   const { namespace } = useFrame().place;
   const draft = useDraft(of, name, ground);
   const { from, fields, typed, isJson, defined } = draft;
-  const { form, isBusy, problem, wrong, send } = useSending(fields);
+  const sending = useSending(fields);
   const called = name ?? typed[of.nameField.name] ?? '';
   const request = (): Request => ({
     method: 'PUT',
@@ -76,25 +76,16 @@ export function Definition({ of, name, ground }: Props) {
       <Head
         title={of.title}
         actions={
-          <button type="button" onClick={() => void send(draft.turn)}>
+          <button type="button" onClick={() => void sending.send(draft.turn)}>
             {t(isJson ? 'define.as-form' : 'define.as-json')}
           </button>
         }
       />
-      {ground.version !== from.version && <Newer begin={() => void send(draft.begin)} />}
-      <form
-        ref={form}
-        class="sheet definition"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send(review);
-        }}
-      >
-        <Fields of={fields} typed={typed} set={draft.set} wrong={wrong} />
+      {ground.version !== from.version && <Newer begin={() => void sending.send(draft.begin)} />}
+      <SheetForm by={sending} submit={review} verb={t('define.review')} of={request} isWide>
+        <Fields of={fields} typed={typed} set={draft.set} wrong={sending.wrong} />
         {!isJson && <p class="note">{of.rest}</p>}
-        <Refused why={problem} />
-        <FormFooter verb={t('define.review')} isBusy={isBusy} of={request} />
-      </form>
+      </SheetForm>
     </>
   );
 }

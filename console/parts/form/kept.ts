@@ -1,6 +1,6 @@
 /**
- * What was typed into a page, kept while a login has ended: whoever logs in again goes on where he was. Only in memory, only
- * for whoever has typed it, and only until he goes to another page.
+ * What was typed into a page, kept while a login has ended: a login by the same token goes on with it. Only in
+ * memory, and only until another page is shown.
  */
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useFrame } from '../../frame/context.ts';

@@ -1,10 +1,12 @@
 /** How forms are sent: once, however often somebody presses, with what was refused beside its field. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { curlOf, type Request } from '../../api/call.ts';
 import { NO_REFUSAL, refusalOf } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { t } from '../../words/words.ts';
 import { Copy } from '../copy.tsx';
+import { Refused } from '../page.tsx';
 import type { Field } from './fields.ts';
 
 /** Of a form with these fields: the keyboard goes to the first that is wrong. */
@@ -31,23 +33,48 @@ export function useSending(fields: readonly Field[]) {
   return { ...refusal, form, isBusy, send };
 }
 
-interface FooterProps {
+interface SheetFormProps {
+  readonly by: ReturnType<typeof useSending>;
+  readonly submit: () => Promise<void>;
+  /** Of the button. */
   readonly verb: string;
-  readonly isBusy: boolean;
   /** What would be sent. */
   readonly of: () => Request;
+  readonly isWide?: boolean;
+  /** Its fields. */
+  readonly children: ComponentChildren;
 }
 
-/** Not disabled while it is busy: the keyboard would be nowhere. */
-export function FormFooter({ verb, isBusy, of: request }: FooterProps) {
+/** A form that fills a page. */
+export function SheetForm({
+  by,
+  submit,
+  verb,
+  of: request,
+  isWide = false,
+  children,
+}: SheetFormProps) {
   const { me } = useFrame();
+  const { form, isBusy, problem, send } = by;
   return (
-    <footer>
-      <button type="submit" class="main" aria-busy={isBusy}>
-        {isBusy ? t('field.sending') : verb}
-      </button>
-      <Curl of={request} needsToken={me.name !== null} />
-    </footer>
+    <form
+      ref={form}
+      class={isWide ? 'sheet wide-sheet' : 'sheet'}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(submit);
+      }}
+    >
+      {children}
+      <Refused why={problem} />
+      <footer>
+        {/* Not disabled while it is busy: the keyboard would be nowhere. */}
+        <button type="submit" class="main" aria-busy={isBusy}>
+          {isBusy ? t('field.sending') : verb}
+        </button>
+        <Curl of={request} needsToken={me.name !== null} />
+      </footer>
+    </form>
   );
 }
 
