@@ -5,12 +5,13 @@ import { tell } from '../feed/tell.ts';
 import type { Event } from '../events.ts';
 import { ANY_JOB, isAsked } from '../model/job-query.ts';
 import { BY_HAND, type Job, type JobVersion, type Trigger } from '../model/job.ts';
+import type { Task } from '../model/task.ts';
 import { recordOne } from './record.ts';
 import { haveSameTimes, type TriggerSpec } from '../schedule/trigger-spec.ts';
 import type { State } from '../state/state.ts';
 import { activityOf, putActivity } from './activity.ts';
 import { putTrigger, run } from './fire.ts';
-import type { DefinedTrigger, FoundJob, JobChange } from './job-events.ts';
+import type { DefinedTrigger, FoundJob, JobChange, RunTask } from './job-events.ts';
 
 type OnJob = Extract<Event, { type: JobChange['type'] }>;
 type Ask<T extends OnJob['type']> = Extract<OnJob, { type: T }> & { readonly found: FoundJob };
@@ -179,6 +180,9 @@ function jobRun(
   if (taken !== null && taken.job?.name !== name) {
     return { kind: 'conflict', message: `There is a task ${taskId} that is no run of this job.` };
   }
+  if (taken !== null && isOtherThan(taken, asked, job.version)) {
+    return { kind: 'conflict', message: `Task ${taskId} is a run by that key with other params.` };
+  }
   if (taken !== null) return { kind: 'done', run: { taskId, nominal: null } };
   const nominal = Math.max(now, state.jobs.lastByHandAt + 1);
   state.jobs.lastByHandAt = nominal;
@@ -187,6 +191,11 @@ function jobRun(
   const refusal = run(state, asked, { ...begun, nominal, backfill: null }, of, now, out);
   if (refusal !== null) return { kind: 'misfit', message: refusal };
   return { kind: 'done', run: { taskId, nominal } };
+}
+
+/** Of another version it cannot be told: what it runs may be read from another template. */
+function isOtherThan({ job, params }: Task, { base }: RunTask, version: number): boolean {
+  return job?.version === version && typeof base !== 'string' && base.params !== params;
 }
 
 function occurrenceSkipped(

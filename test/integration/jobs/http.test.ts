@@ -186,6 +186,9 @@ describe('jobs over HTTP', () => {
     const first = await run();
     expect([first.status, first.body['task_id']]).to.deep.equal([202, 'manual.manual.k']);
     expect((await run()).body).to.include({ task_id: 'manual.manual.k', occurrence: null });
+    const other = await call('POST', '/job/manual/run', { params: { n: 3 }, key: 'k' });
+    const detail = 'Task manual.manual.k is a run by that key with other params.';
+    expect([other.status, other.body['detail']]).to.deep.equal([409, detail]);
     expect((await call('GET', '/task/manual.manual.k')).body['params']).to.deep.equal({ n: 2 });
     expect((await call('GET', '/job/manual')).body).to.include({ running: 1 });
     const list = async (query: string) => {
