@@ -1,6 +1,6 @@
 /** The whole page: who is here is known first, then where; what cannot be shown says why. */
 import type { Whoami } from '@soda-scheduler/protocol';
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { call, reach, Refused, setCsrf } from '../api/call.ts';
 import { may } from '../api/me.ts';
 import { t } from '../words/words.ts';
@@ -13,12 +13,14 @@ import { Login } from './login.tsx';
 import { Navigation } from './navigation.tsx';
 import { useNews } from './news.ts';
 import { pageAt } from './pages.tsx';
-import type { Place } from './place.ts';
-import { usePlace } from './route.ts';
+import { usePlace, useStart } from './route.ts';
 import { changeSettings, readSettings, type Settings } from './settings.ts';
 
 /** Between two tries to find out who is here. */
 const AGAIN_MS = 3_000;
+
+/** Of one who has logged in the others hear, and go on. */
+const tabs = new BroadcastChannel('soda-login');
 
 /** Who is here. `ended`: nobody any more. */
 type Me = Whoami | 'unknown' | 'nobody' | 'ended';
@@ -45,7 +47,11 @@ export function App() {
   }, []);
   useEffect(() => {
     reach.onLoggedOut(() => setMe(withoutLogin));
+    // With another token it is somebody else.
+    const heard = (): void => void find();
+    tabs.addEventListener('message', heard);
     void find();
+    return () => tabs.removeEventListener('message', heard);
   }, [find]);
   useForgetting();
 
@@ -58,7 +64,9 @@ export function App() {
           hasEnded={me === 'ended'}
           settings={settings}
           change={change}
-          done={() => void find()}
+          look={find}
+          // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none: it is of this origin alone
+          done={() => tabs.postMessage('in')}
         />
       )}
       {typeof me === 'object' && (
@@ -95,7 +103,7 @@ function Inside({ me, settings, change }: InsideProps) {
       change({ views: name === null ? others : { ...others, [namespace]: name } });
     },
   };
-  useStart(place);
+  useStart(place, focusPage);
   return (
     <FrameContext.Provider value={frame}>
       <a class="skip" href="#main" onClick={skip}>
@@ -115,17 +123,6 @@ function Inside({ me, settings, change }: InsideProps) {
       <Keys />
     </FrameContext.Provider>
   );
-}
-
-/** Whoever goes to a page begins at its top, with the keyboard too; but not whoever has just opened the console. */
-function useStart({ page, name }: Place): void {
-  const isOpen = useRef(false);
-  // Before the page is seen: whoever sees it may press the next key.
-  useLayoutEffect(() => {
-    window.scrollTo(0, 0);
-    if (isOpen.current) focusPage();
-    isOpen.current = true;
-  }, [page, name]);
 }
 
 function focusPage(): void {

@@ -1,5 +1,5 @@
 /** Asks for a token, and gives it to the master, which answers with a cookie: the page keeps nothing of it. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Away, call } from '../api/call.ts';
 import { Refused } from '../parts/page.tsx';
 import { t } from '../words/words.ts';
@@ -11,12 +11,21 @@ interface Props {
   readonly hasEnded: boolean;
   readonly settings: Settings;
   readonly change: (changed: Partial<Settings>) => void;
+  /** Finds out whether somebody is logged in. */
+  readonly look: () => Promise<void>;
+  /** Told once he is, by this form. */
   readonly done: () => void;
 }
 
-export function Login({ hasEnded, settings, change, done }: Props) {
+export function Login({ hasEnded, settings, change, look, done }: Props) {
   const [token, setToken] = useState('');
   const [problem, setProblem] = useState('');
+  useEffect(() => {
+    // In another tab, say, which could not tell.
+    const seen = (): void => void (document.hidden || look());
+    document.addEventListener('visibilitychange', seen);
+    return () => document.removeEventListener('visibilitychange', seen);
+  }, [look]);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setProblem('');
@@ -27,6 +36,7 @@ export function Login({ hasEnded, settings, change, done }: Props) {
         namespace: null,
         body: { token: token.trim() },
       });
+      await look();
       done();
     } catch (error) {
       if (error instanceof Away) setProblem(t('asking.away'));
