@@ -2,7 +2,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { reach } from '../api/call.ts';
-import { t } from '../words/words.ts';
+import { speakOfAll, t } from '../words/words.ts';
 
 /** @param load loads it; it fails where the master is away, or is another version than this page came from. */
 export function later<Props extends object>(
@@ -15,8 +15,8 @@ export function later<Props extends object>(
     );
     useEffect(() => {
       if (state !== 'loading' || loaded !== null) return;
-      load().then(
-        (found) => {
+      Promise.all([load(), speakOfAll()]).then(
+        ([found]) => {
           loaded = found;
           setState('here');
         },

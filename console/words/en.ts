@@ -1,17 +1,11 @@
-/** English. `one|many` where a number decides. */
-import { enCalendars } from './en/calendars.ts';
+/** English, of what a page begins with. `one|many` where a number decides. */
 import { enCodes } from './en/codes.ts';
-import { enJobs } from './en/jobs.ts';
 import { enReports } from './en/reports.ts';
-import { enSet } from './en/set.ts';
 import { enTasks } from './en/tasks.ts';
 
 export const en = {
-  ...enCalendars,
   ...enCodes,
-  ...enJobs,
   ...enReports,
-  ...enSet,
   ...enTasks,
   loading: 'Loading …',
   skip: 'To the content',
@@ -264,4 +258,24 @@ export const en = {
   'alerts.silent': 'Silent until',
   'alerts.silence': 'Silence',
   'alerts.silence.title': 'Tell nobody of this for a while?',
+  jobs: 'Jobs',
+  job: 'Job',
+  'jobs.new': 'New job',
+  'jobs.run': 'Run now',
+  'run-job': 'Run {name} now',
+  'asking.wrong': 'Nothing was done: see what is wrong above.',
+  'field.no-number': 'This is no number: {text}',
+  'later.failed':
+    'This page could not be loaded: the master is away, or another one than before. Load the console again.',
+  'alert-rules': 'Rules of alerts',
+  'unit.s': 'seconds',
+  'alert-receivers': 'Receivers of alerts',
+  limits: 'Limits',
+  'limits.limit': 'Limit',
+  'one-at-a-time': 'One at a time',
+  pauses: 'Pauses',
+  'define.new': 'New type',
+  calendars: 'Calendars',
+  'calendars.name': 'Calendar',
+  blackouts: 'Black-outs',
 } as const;

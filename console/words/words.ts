@@ -1,24 +1,47 @@
 /** What the page says, in the language of whoever reads it. What masters and executors have written stays as it is. */
 import type { en } from './en.ts';
+import type { enLater } from './en/later.ts';
 
-export type TextName = keyof typeof en;
-type Texts = Readonly<Record<TextName, string>>;
+export type TextName = keyof typeof en | keyof typeof enLater;
+type Texts = Readonly<Partial<Record<TextName, string>>>;
 export type Language = 'en' | 'zh';
 
 export const languages: Readonly<Record<Language, string>> = { en: 'English', zh: '中文' };
-/** A browser loads the one that is spoken. */
-const texts: Readonly<Record<Language, () => Promise<Texts>>> = {
-  en: async () => (await import('./en.ts')).en,
-  zh: async () => (await import('./zh.ts')).zh,
+/** A browser loads those of the language that is spoken: what a page begins with, and once another is shown the rest. */
+const texts: Readonly<Record<Language, readonly [() => Promise<Texts>, () => Promise<Texts>]>> = {
+  en: [
+    async () => (await import('./en.ts')).en,
+    async () => (await import('./en/later.ts')).enLater,
+  ],
+  zh: [
+    async () => (await import('./zh.ts')).zh,
+    async () => (await import('./zh/later.ts')).zhLater,
+  ],
 };
 
 let spoken: Language = 'en';
-let said: Partial<Texts> = {};
+let said: Texts = {};
+let isAllSaid = false;
 
 /** Before anything is said. @throws it cannot be loaded: what was spoken before goes on. */
 export async function speak(language: Language): Promise<void> {
-  said = await texts[language]();
+  const parts = texts[language].slice(0, isAllSaid ? 2 : 1);
+  const loaded = await Promise.all(parts.map((load) => load()));
+  // A page may have come meanwhile that says more.
+  if (isAllSaid && parts.length === 1) return speak(language);
+  said = Object.assign({}, ...loaded) as Texts;
   spoken = language;
+}
+
+/** Before a page is shown that is loaded by itself. @throws it cannot be loaded. */
+export async function speakOfAll(): Promise<void> {
+  if (isAllSaid) return;
+  const before = spoken;
+  const rest = await texts[before][1]();
+  // Somebody may have chosen another language meanwhile.
+  if (before !== spoken) return speakOfAll();
+  said = { ...said, ...rest };
+  isAllSaid = true;
 }
 
 /** As browsers name it. */

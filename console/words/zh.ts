@@ -1,21 +1,13 @@
-/** Chinese. The compiler asks for all that there is in English. */
+/** Chinese, of what a page begins with. The compiler asks for all that there is in English. */
 import type { en } from './en.ts';
-import { zhCalendars } from './zh/calendars.ts';
 import { zhCodes } from './zh/codes.ts';
-import { zhJobs } from './zh/jobs.ts';
 import { zhReports } from './zh/reports.ts';
-import { zhSet } from './zh/set.ts';
 import { zhTasks } from './zh/tasks.ts';
-import { zhWhy } from './zh/why.ts';
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
-  ...zhCalendars,
   ...zhCodes,
-  ...zhJobs,
   ...zhReports,
-  ...zhSet,
   ...zhTasks,
-  ...zhWhy,
   loading: '加载中…',
   skip: '跳到内容',
   pages: '页面',
@@ -257,4 +249,23 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'alerts.silent': '静默至',
   'alerts.silence': '静默',
   'alerts.silence.title': '暂时不再通知此告警？',
+  jobs: '定时作业',
+  job: '作业',
+  'jobs.new': '新建作业',
+  'jobs.run': '立即运行',
+  'run-job': '立即运行 {name}',
+  'asking.wrong': '未做任何更改：请看上面的错误。',
+  'field.no-number': '不是数字：{text}',
+  'later.failed': '无法加载此页：主节点没有应答，或已换了版本。请重新加载控制台。',
+  'alert-rules': '告警规则',
+  'unit.s': '秒',
+  'alert-receivers': '告警接收者',
+  limits: '限制',
+  'limits.limit': '限制',
+  'one-at-a-time': '逐个运行',
+  pauses: '暂停',
+  'define.new': '新建类型',
+  calendars: '日历',
+  'calendars.name': '日历',
+  blackouts: '禁触发时段',
 };

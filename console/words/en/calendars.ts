@@ -1,7 +1,5 @@
 /** What calendars say, in English. */
 export const enCalendars = {
-  calendars: 'Calendars',
-  'calendars.name': 'Calendar',
   'calendars.none':
     'There is no calendar yet: which days are working days and which are off, for jobs to go by. Import one as others publish it:',
   'calendars.off': 'Days off',
@@ -44,7 +42,6 @@ export const enCalendars = {
   'calendars.legend.off': 'off',
   'calendars.legend.made-up': 'worked, although it is a weekend',
   'calendars.legend.weekend': 'weekend',
-  blackouts: 'Black-outs',
   'blackouts.none':
     'Jobs are fired at all times. To fire none for a while, whatever their triggers say:',
   'blackouts.new': 'New black-out',

@@ -1,8 +1,5 @@
 /** What is said of jobs, in English. */
 export const enJobs = {
-  jobs: 'Jobs',
-  job: 'Job',
-  'jobs.new': 'New job',
   'jobs.none':
     'There is no job yet: what is submitted again and again, by the clock, after a run or by hand. Make one:',
   'jobs.none-fit': 'No job fits these filters.',
@@ -24,7 +21,6 @@ export const enJobs = {
   'jobs.ended': 'ended',
   'jobs.recent': 'Recent',
   'jobs.recent.said': 'Of the newest runs {succeeded} succeeded, {failed} did not',
-  'jobs.run': 'Run now',
   'jobs.enable': 'Enable {name}?',
   'jobs.enable.verb': 'Enable',
   'jobs.enable.text': 'Its triggers fire it again, those too that failures have paused.',
@@ -80,7 +76,6 @@ export const enJobs = {
   'runs.gone': 'not kept any more',
   'runs.started': 'Started',
   'runs.took': 'Took',
-  'run-job': 'Run {name} now',
   'run-job.text': 'What is not changed here is as the template has it.',
   backfill: 'Run past times of {name}?',
   'backfill.text':

@@ -1,9 +1,5 @@
 /** What is set, in English: rules and receivers of alerts, definitions of types, limits and pauses. */
 export const enSet = {
-  'asking.wrong': 'Nothing was done: see what is wrong above.',
-  'field.no-number': 'This is no number: {text}',
-  'later.failed':
-    'This page could not be loaded: the master is away, or another one than before. Load the console again.',
   'field.save': 'Save',
   'field.sending': 'Sending …',
   'alerts.tab.raised': 'Raised',
@@ -22,7 +18,6 @@ export const enSet = {
   'delivery.pending': 'on its way',
   'delivery.delivered': 'told',
   'delivery.failed': 'not told',
-  'alert-rules': 'Rules of alerts',
   'rules.new': 'New rule',
   'rules.note':
     'Those of the names of their kinds are there from the start. Whatever a rule does not say is as its kind has it.',
@@ -67,11 +62,9 @@ export const enSet = {
   'rule.disk': 'little is free on the disk of the database',
   'rule.message': 'a handler, a program or a person says so',
   'unit.%': '%',
-  'unit.s': 'seconds',
   'unit.tasks': 'task|tasks',
   'unit.callbacks': 'callback|callbacks',
   'unit.times': 'time|times',
-  'alert-receivers': 'Receivers of alerts',
   'receivers.new': 'New receiver',
   'receivers.none': 'Nobody is told of alerts: they are raised all the same. Tell somebody:',
   'receivers.channel': 'Channel',
@@ -102,9 +95,7 @@ export const enSet = {
   'channel.dingtalk': 'DingTalk',
   'channel.wecom': 'WeCom',
   'channel.json': 'Any JSON',
-  limits: 'Limits',
   'limits.shared': 'Shared limits',
-  'limits.limit': 'Limit',
   'limits.new': 'New limit',
   'limits.none':
     'There is no shared limit: what tasks of many types take of while they run. Set one:',
@@ -126,7 +117,6 @@ export const enSet = {
   'limits.takers': 'Types that take of it',
   'limits.takers.note': 'Tasks may ask for it by themselves, too.',
   'limits.each': 'Each task takes',
-  'one-at-a-time': 'One at a time',
   'one-at-a-time.none': 'No type is limited by a value in its params. Limit one:',
   'keys-held': 'Values that hold tasks back',
   'keys-held.note': 'Those of the newest {n} held tasks.|Those of the newest {n} held tasks.',
@@ -134,7 +124,6 @@ export const enSet = {
   'keys-held.max': 'At a time',
   'keys-held.value': 'Value',
   'keys-held.by': 'Has it',
-  pauses: 'Pauses',
   'pauses.new': 'Pause …',
   'pauses.none': 'Nothing is paused. Whoever pauses something says why:',
   'pauses.what': 'What',
@@ -145,7 +134,6 @@ export const enSet = {
   'pause-scope.group': 'Group',
   'pause-scope.label': 'Label',
   'define.verb': 'Change definition',
-  'define.new': 'New type',
   'define.title': 'Change {type}',
   'define.as-json': 'As JSON',
   'define.as-form': 'As a form',

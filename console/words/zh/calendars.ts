@@ -2,8 +2,6 @@
 import type { enCalendars } from '../en/calendars.ts';
 
 export const zhCalendars: Readonly<Record<keyof typeof enCalendars, string>> = {
-  calendars: '日历',
-  'calendars.name': '日历',
   'calendars.none': '还没有日历。日历说明哪些天上班、哪些天休息，供作业使用。导入公开发布的日历：',
   'calendars.off': '休息日',
   'calendars.made-up': '调休上班日',
@@ -44,7 +42,6 @@ export const zhCalendars: Readonly<Record<keyof typeof enCalendars, string>> = {
   'calendars.legend.off': '休息',
   'calendars.legend.made-up': '周末调休上班',
   'calendars.legend.weekend': '周末',
-  blackouts: '禁触发时段',
   'blackouts.none': '作业随时可触发。若要在一段时间内不触发任何作业：',
   'blackouts.new': '新建时段',
   'blackouts.text': '该时段内本命名空间的作业都不触发：其时间被跳过，不顺延。正在运行的继续。',

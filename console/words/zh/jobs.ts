@@ -2,9 +2,6 @@
 import type { enJobs } from '../en/jobs.ts';
 
 export const zhJobs: Readonly<Record<keyof typeof enJobs, string>> = {
-  jobs: '定时作业',
-  job: '作业',
-  'jobs.new': '新建作业',
   'jobs.none': '还没有作业：按时钟、在某次运行之后或手动反复提交的任务。新建一个：',
   'jobs.none-fit': '没有符合筛选条件的作业。',
   'jobs.all': '显示全部作业',
@@ -25,7 +22,6 @@ export const zhJobs: Readonly<Record<keyof typeof enJobs, string>> = {
   'jobs.ended': '结束于',
   'jobs.recent': '近期',
   'jobs.recent.said': '最近的运行中成功 {succeeded} 次，未成功 {failed} 次',
-  'jobs.run': '立即运行',
   'jobs.enable': '启用 {name}？',
   'jobs.enable.verb': '启用',
   'jobs.enable.text': '触发器重新触发它，包括因失败而暂停的触发器。',
@@ -76,7 +72,6 @@ export const zhJobs: Readonly<Record<keyof typeof enJobs, string>> = {
   'runs.gone': '已不再保留',
   'runs.started': '开始',
   'runs.took': '用时',
-  'run-job': '立即运行 {name}',
   'run-job.text': '此处未改的内容按模板。',
   backfill: '补跑 {name} 过去的时刻？',
   'backfill.text': '现在补跑没有运行过的时刻：各用各的时刻，从最早的开始，排在其他等待的任务之后。',

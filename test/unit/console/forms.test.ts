@@ -13,12 +13,15 @@ import {
   withTyped,
 } from '../../../console/pages/fleet/definition.ts';
 import { bodyOf, faultsOf, type Field, WrongField } from '../../../console/parts/form/fields.ts';
-import { speak } from '../../../console/words/words.ts';
+import { speak, speakOfAll } from '../../../console/words/words.ts';
 import { plainRule } from '../../../master/domain/alerts/rule.ts';
 import { alertKinds, type AlertRuleView, differences } from '@soda-scheduler/protocol';
 
 describe('forms of the console', () => {
-  before(() => speak('en'));
+  before(async () => {
+    await speak('en');
+    await speakOfAll();
+  });
 
   const fields: Field[] = [
     { name: 'threshold', label: '', kind: 'number' },

@@ -5,10 +5,13 @@ import { jobFields, withTyped } from '../../../console/pages/jobs/define/job-fie
 import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/month/turns.ts';
 import { dayIn, instantOf, startOf, timeIn } from '../../../console/pages/jobs/month/zones.ts';
 import { monthAfter, weeksOf } from '../../../console/parts/days.ts';
-import { speak } from '../../../console/words/words.ts';
+import { speak, speakOfAll } from '../../../console/words/words.ts';
 
 describe('the console pages of jobs', () => {
-  before(() => speak('en'));
+  before(async () => {
+    await speak('en');
+    await speakOfAll();
+  });
 
   it('say a cron expression in words, where there are better ones', () => {
     const words = {

@@ -18,8 +18,13 @@ import {
   taskState,
   whyReason,
 } from '@soda-scheduler/protocol/schemas';
-import { en } from '../../../console/words/en.ts';
-import { zh } from '../../../console/words/zh.ts';
+import { en as enFirst } from '../../../console/words/en.ts';
+import { enLater } from '../../../console/words/en/later.ts';
+import { zh as zhFirst } from '../../../console/words/zh.ts';
+import { zhLater } from '../../../console/words/zh/later.ts';
+
+const en = { ...enFirst, ...enLater };
+const zh = { ...zhFirst, ...zhLater };
 
 describe('texts of the console', () => {
   it('cut shares so that they add up to all', () => {

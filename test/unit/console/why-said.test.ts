@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { WhyView } from '@soda-scheduler/protocol';
 import { whyReason, whyView } from '@soda-scheduler/protocol/schemas';
 import { changeSaid, whySaid } from '../../../console/pages/task/why-said.ts';
-import { speak } from '../../../console/words/words.ts';
+import { speak, speakOfAll } from '../../../console/words/words.ts';
 import { zhWhy } from '../../../console/words/zh/why.ts';
 
 const message = 'The words of the master.';
@@ -18,6 +18,7 @@ const changed = (
 ) => changeSaid({ change: { ...change, message }, details: { behind: [], ...details } });
 
 describe('why, said', () => {
+  before(speakOfAll);
   afterEach(() => speak('en'));
 
   it('in English as the master says it', async () => {
