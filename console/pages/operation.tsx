@@ -4,6 +4,7 @@ import { useFrame } from '../frame/context.ts';
 import { useAnswer } from '../frame/resource.ts';
 import { AskButton } from '../parts/ask-button.tsx';
 import { Link } from '../parts/link.tsx';
+import { Missing } from './missing.tsx';
 import { Facts, Head, Loaded, Section } from '../parts/page.tsx';
 import { Bar, State } from '../parts/state.tsx';
 import { type Layout, Table } from '../parts/table.tsx';
@@ -18,13 +19,21 @@ export function OperationPage({ id }: { readonly id: string }) {
     EVERY_MS,
   );
   return (
-    <Loaded of={operation}>
+    <Loaded
+      of={operation}
+      none={
+        <>
+          <Head title={id} />
+          <Missing name={id} list="operations" />
+        </>
+      }
+    >
       {(view) => (
         <>
           <Head title={titleOf(view)} actions={<Steering view={view} done={operation.reload} />}>
             <State of={view.state} />
           </Head>
-          <Bar percent={percentOf(view)} />
+          <Bar of={titleOf(view)} percent={percentOf(view)} />
           <Facts
             of={[
               [

@@ -1,6 +1,6 @@
 /** Commands on many tasks, the newest first. */
 import type { OperationList } from '@soda-scheduler/protocol';
-import { Command } from '../parts/copy.tsx';
+import { SodaCommand } from '../parts/copy.tsx';
 import { Link } from '../parts/link.tsx';
 import { ListPage, useListed } from '../parts/list-page.tsx';
 import { Empty } from '../parts/page.tsx';
@@ -18,7 +18,7 @@ export function OperationsPage() {
       empty={
         <Empty title={t('operations.none')}>
           <Link to="tasks">{t('tasks')}</Link>
-          <Command text="soda bulk retry --state failed --type encode" />
+          <SodaCommand text="soda bulk retry --state failed --type encode" />
         </Empty>
       }
     />

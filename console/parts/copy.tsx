@@ -1,5 +1,6 @@
 /** Puts a text into the clipboard, and says so. */
 import { useState } from 'preact/hooks';
+import { useFrame } from '../frame/context.ts';
 import { t } from '../words/words.ts';
 
 const SAID_MS = 1_500;
@@ -28,6 +29,17 @@ export function Command({ text }: { readonly text: string }) {
       </pre>
     </div>
   );
+}
+
+/** A command of `soda` about the namespace that is looked at. */
+export function SodaCommand({ text }: { readonly text: string }) {
+  return <Command text={inNamespace(text, useFrame().place.namespace)} />;
+}
+
+/** With the namespace that it is about: before a text that it is given by its first line. */
+function inNamespace(command: string, namespace: string): string {
+  if (namespace === 'default') return command;
+  return command.replace(/(?= <<'EOF'\n)|$/, ` --namespace ${namespace}`);
 }
 
 /** Where a page came without TLS, browsers have the old way only. */

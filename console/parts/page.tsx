@@ -38,11 +38,17 @@ export function Refused({ why }: { readonly why: string }) {
 /** Shows what has come, or why nothing has. */
 export function Loaded<T>({
   of: { data, refused },
+  none,
   children,
 }: {
   readonly of: Resource<T>;
+  /** In place of what the master says of it, where there is nothing of its name. */
+  readonly none?: ComponentChildren;
   readonly children: (data: T) => ComponentChildren;
 }) {
+  // What cannot be a name at all is the name of nothing either.
+  const isNone = refused?.status === 404 || refused?.status === 400;
+  if (data === null && isNone && none !== undefined) return <>{none}</>;
   return (
     <>
       <Refused why={refused?.message ?? ''} />

@@ -21,12 +21,18 @@ export function Outcome({ of: outcome }: { readonly of: string | null }) {
   );
 }
 
-export function Bar({ percent }: { readonly percent: number | null }) {
+interface BarProps {
+  readonly percent: number | null;
+  /** Of what it is: it is read out before the number. */
+  readonly of: string;
+}
+
+export function Bar({ percent, of: what }: BarProps) {
   if (percent === null) return null;
   const shown = Math.max(0, Math.min(100, percent));
   return (
     <span class="progress">
-      <progress max={100} value={shown} aria-label={`${Math.floor(shown)} %`} />
+      <progress max={100} value={shown} aria-label={what} />
       <span class="num">{Math.floor(shown)} %</span>
     </span>
   );

@@ -7,6 +7,7 @@ import {
 import { useState } from 'preact/hooks';
 import type { Question } from '../../frame/asking.tsx';
 import { AskButton } from '../../parts/ask-button.tsx';
+import { Command } from '../../parts/copy.tsx';
 import type { Field } from '../../parts/form/fields.ts';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
@@ -37,7 +38,7 @@ export function ReceiversPage() {
       }
       empty={
         <Empty title={t('receivers.none')}>
-          <pre>soda alert receivers set ops --channel slack --hook @slack-hook.url</pre>
+          <Command text="soda alert receivers set ops --channel slack --hook @slack-hook.url" />
         </Empty>
       }
     >

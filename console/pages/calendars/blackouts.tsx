@@ -5,6 +5,7 @@ import type { Question } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { Empty, Head, Loaded } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
@@ -34,10 +35,7 @@ export function BlackoutsPage() {
         {(view) =>
           view.blackouts.length === 0 ? (
             <Empty title={t('blackouts.none')}>
-              <pre>
-                soda blackout add --from 2026-12-31T18:00Z --to 2027-01-01T06:00Z --reason 'new
-                year'
-              </pre>
+              <SodaCommand text="soda blackout add --from 2026-12-31T18:00Z --to 2027-01-01T06:00Z --reason 'new year'" />
             </Empty>
           ) : (
             <Table of={layoutOf(view, namespace)} rows={view.blackouts} reload={found.reload} />

@@ -5,6 +5,7 @@ import { useFrame } from '../../frame/context.ts';
 import { type Resource, useAnswer } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
+import { Missing } from '../missing.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { dayText, TimeInFull, weekdayText } from '../../parts/time.tsx';
@@ -22,7 +23,9 @@ export function CalendarPage({ name }: { readonly name: string }) {
   return (
     <>
       <Head title={name} actions={calendar.data !== null && <Actions of={calendar} />} />
-      <Loaded of={calendar}>{(view) => <Shown of={view} reload={calendar.reload} />}</Loaded>
+      <Loaded of={calendar} none={<Missing name={name} list="calendars" />}>
+        {(view) => <Shown of={view} reload={calendar.reload} />}
+      </Loaded>
     </>
   );
 }

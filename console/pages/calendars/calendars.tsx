@@ -2,6 +2,7 @@
 import type { CalendarList, CalendarSummary } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
@@ -31,7 +32,7 @@ export function CalendarsPage() {
       }
       empty={
         <Empty title={t('calendars.none')}>
-          <pre>soda calendar set china -f holidays.ics</pre>
+          <SodaCommand text="soda calendar set china -f holidays.ics" />
         </Empty>
       }
     >

@@ -7,6 +7,7 @@ import { useAnswer } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
 import { Link } from '../../parts/link.tsx';
+import { Missing } from '../missing.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
 import { Outcome } from '../../parts/state.tsx';
@@ -29,7 +30,9 @@ export function ExecutorPage({ id }: { readonly id: string }) {
       >
         {executor.data !== null && <ExecutorState of={executor.data} />}
       </Head>
-      <Loaded of={executor}>{(view) => <Whole of={view} />}</Loaded>
+      <Loaded of={executor} none={<Missing name={id} list="executors" />}>
+        {(view) => <Whole of={view} />}
+      </Loaded>
       {tasks.data !== null && tasks.data.tasks.length > 0 && (
         <Section title={t('tasks')}>
           <Table of={taskLayout} rows={tasks.data.tasks} />

@@ -63,13 +63,15 @@ function Summary({ of: executors }: { readonly of: readonly ExecutorView[] }) {
 }
 
 function NoExecutor() {
+  const { namespace } = useFrame().place;
+  const here = namespace === 'default' ? '' : `, namespace: '${namespace}'`;
   return (
     <Empty title={t('executors.none')}>
       <p>{t('executors.none.how')}</p>
       <Command
         text={`import { createExecutor } from '@soda-scheduler/executor-sdk';
 
-await createExecutor({ url: '${new URL('.', document.baseURI).href.replace(/[/#]*$/, '')}' })
+await createExecutor({ url: '${new URL('.', document.baseURI).href.replace(/[/#]*$/, '')}'${here} })
   .handle('hello', async (task) => ({ greeting: \`Hello, \${task.params.name}!\` }))
   .start();`}
       />

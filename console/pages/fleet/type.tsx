@@ -9,6 +9,7 @@ import { go } from '../../frame/route.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
 import { YES } from '../../parts/form/fields.ts';
 import { Json } from '../../parts/json.tsx';
+import { Missing } from '../missing.tsx';
 import { Facts, Figure, Head, Loaded, Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
@@ -57,7 +58,9 @@ export function TypePage({ name }: { readonly name: string }) {
       >
         {view !== undefined && <a href={link('failed', null, { type: name })}>{t('failed')}</a>}
       </Head>
-      <Loaded of={told}>{({ type, text }) => <Whole of={type} text={text} />}</Loaded>
+      <Loaded of={told} none={<Missing name={name} list="types" />}>
+        {({ type, text }) => <Whole of={type} text={text} />}
+      </Loaded>
     </>
   );
 }

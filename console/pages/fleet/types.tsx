@@ -3,7 +3,7 @@ import type { HealthView, TypeList, TypeView } from '@soda-scheduler/protocol';
 import { useRef } from 'preact/hooks';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
-import { Command } from '../../parts/copy.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
@@ -31,7 +31,7 @@ export function TypesPage() {
       }
       empty={
         <Empty title={t('types.none')}>
-          <Command text="soda type set encode limits.max_running=4" />
+          <SodaCommand text="soda type set encode limits.max_running=4" />
         </Empty>
       }
     >

@@ -1,6 +1,6 @@
 /** While executors of several versions are here: how many of each, and how far it is from the one to the other. */
 import { type ExecutorView, quotedForShell } from '@soda-scheduler/protocol';
-import { Command } from '../../parts/copy.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { Link } from '../../parts/link.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Bar } from '../../parts/state.tsx';
@@ -34,7 +34,7 @@ export function Versions({ of: executors }: { readonly of: readonly ExecutorView
       {oldest.version !== '' && (
         <>
           <p class="soft">{t('versions.how')}</p>
-          <Command text={drainOf(oldest.version)} />
+          <SodaCommand text={drainOf(oldest.version)} />
         </>
       )}
     </Section>
@@ -98,7 +98,11 @@ const versionLayout: Layout<Version> = {
         ),
     },
     { title: 'executors', class: 'num', show: ({ count }) => count },
-    { title: 'versions.share', class: 'fill', show: ({ percent }) => <Bar percent={percent} /> },
+    {
+      title: 'versions.share',
+      class: 'fill',
+      show: ({ percent, version }) => <Bar of={version || t('versions.none')} percent={percent} />,
+    },
     ...STATES.map(countOf),
     {
       title: 'executor.not-ready',

@@ -3,9 +3,10 @@ import { jsonAt, type JobView, type RunView } from '@soda-scheduler/protocol';
 import { callForText } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
-import { Command } from '../../parts/copy.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { Json } from '../../parts/json.tsx';
 import { Link } from '../../parts/link.tsx';
+import { Missing } from '../missing.tsx';
 import { Empty, Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { State } from '../../parts/state.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
@@ -60,7 +61,7 @@ export function JobPage({ name }: { readonly name: string }) {
       >
         {job !== undefined && <JobState of={job} />}
       </Head>
-      <Loaded of={told}>
+      <Loaded of={told} none={<Missing name={name} list="jobs" />}>
         {({ job: view, template }) => <Whole of={view} template={template} reload={told.reload} />}
       </Loaded>
     </>
@@ -126,7 +127,7 @@ function Whole({ of: job, template, reload }: WholeProps) {
       >
         {runs.length === 0 ? (
           <Empty title={t('runs.none')}>
-            <Command text={`soda job run ${name}`} />
+            <SodaCommand text={`soda job run ${name}`} />
           </Empty>
         ) : (
           <Table of={runLayout} rows={runs} />

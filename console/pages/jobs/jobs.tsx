@@ -1,7 +1,7 @@
 /** All jobs by name: when each runs, what became of its newest runs, and which of them stand still. */
 import type { JobList, JobSummary } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
-import { Command } from '../../parts/copy.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { FilterForm, type Search, Tabs, TextFilter } from '../../parts/filters.tsx';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
@@ -49,7 +49,7 @@ export function JobsPage() {
           </Empty>
         ) : (
           <Empty title={t('jobs.none')}>
-            <Command text={EXAMPLE} />
+            <SodaCommand text={EXAMPLE} />
           </Empty>
         )
       }

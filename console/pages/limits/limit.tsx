@@ -4,6 +4,7 @@ import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
 import { Link } from '../../parts/link.tsx';
+import { Missing } from '../missing.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { Bar } from '../../parts/state.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
@@ -30,7 +31,7 @@ export function LimitPage({ name }: { readonly name: string }) {
           )
         }
       />
-      <Loaded of={limit}>
+      <Loaded of={limit} none={<Missing name={name} list="limits" />}>
         {(view) => (
           <>
             <Facts
@@ -48,7 +49,9 @@ export function LimitPage({ name }: { readonly name: string }) {
           </>
         )}
       </Loaded>
-      <Loaded of={types}>{(list) => <Takers of={list.types} limit={name} />}</Loaded>
+      {limit.data !== null && (
+        <Loaded of={types}>{(list) => <Takers of={list.types} limit={name} />}</Loaded>
+      )}
     </>
   );
 }
@@ -65,7 +68,9 @@ const placesOf = (max: number): Layout<Place> => ({
       title: 'limits.fullest',
       class: 'fill',
       isTitleHidden: true,
-      show: ({ used }) => <Bar percent={max === 0 ? 100 : (100 * used) / max} />,
+      show: (place) => (
+        <Bar of={nameOf(place)} percent={max === 0 ? 100 : (100 * place.used) / max} />
+      ),
     },
   ],
 });

@@ -3,6 +3,7 @@ import type { LimitList, LimitView } from '@soda-scheduler/protocol';
 import type { Question } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import type { Field } from '../../parts/form/fields.ts';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
@@ -25,7 +26,7 @@ export function LimitsPage() {
       }
       empty={
         <Empty title={t('limits.none')}>
-          <pre>soda limit set drm-licences --max 10</pre>
+          <SodaCommand text="soda limit set drm-licences --max 10" />
         </Empty>
       }
     >
@@ -59,11 +60,11 @@ const mostOf = ({ used, places }: LimitView): number =>
 const isFull = (limit: LimitView): boolean => mostOf(limit) >= limit.max;
 
 function Fullest({ of: limit }: { readonly of: LimitView }) {
-  const { max, places } = limit;
+  const { name, max, places } = limit;
   const [first] = places ?? [];
   return (
     <span class="state">
-      <Bar percent={max === 0 ? 100 : (100 * mostOf(limit)) / max} />
+      <Bar of={name} percent={max === 0 ? 100 : (100 * mostOf(limit)) / max} />
       <span class="soft">{first?.host ?? first?.label}</span>
     </span>
   );

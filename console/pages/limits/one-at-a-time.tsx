@@ -3,6 +3,7 @@ import type { TaskList, TypeList, WhyView } from '@soda-scheduler/protocol';
 import { call } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer, useResource } from '../../frame/resource.ts';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { Link } from '../../parts/link.tsx';
 import { Empty, Head, Loaded, Section } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
@@ -47,7 +48,9 @@ function Types({ of: types }: { readonly of: readonly Type[] }) {
   if (types.length === 0) {
     return (
       <Empty title={t('one-at-a-time.none')}>
-        <pre>{`soda type set encode limits.concurrency='{"pointer": "/input", "max": 1}'`}</pre>
+        <SodaCommand
+          text={`soda type set encode limits.concurrency='{"pointer": "/input", "max": 1}'`}
+        />
       </Empty>
     );
   }

@@ -10,6 +10,7 @@ import {
 } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { AskButton } from '../../parts/ask-button.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
@@ -46,7 +47,7 @@ export function PausesPage() {
       }
       empty={
         <Empty title={t('pauses.none')}>
-          <pre>soda pause group news --reason 'storage is full'</pre>
+          <SodaCommand text="soda pause group news --reason 'storage is full'" />
         </Empty>
       }
     >

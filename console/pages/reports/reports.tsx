@@ -13,6 +13,7 @@ import {
   Tabs,
   TextFilter,
 } from '../../parts/filters.tsx';
+import { SodaCommand } from '../../parts/copy.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty, Figure } from '../../parts/page.tsx';
 import { dayText, lengthOf, monthText } from '../../parts/time.tsx';
@@ -198,7 +199,7 @@ function Nothing() {
   return (
     <Empty title={t('reports.none')}>
       <p>{t('reports.none.how')}</p>
-      <pre>soda report usage --from -30d --by group,type</pre>
+      <SodaCommand text="soda report usage --from -30d --by group,type" />
     </Empty>
   );
 }

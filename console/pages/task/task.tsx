@@ -6,8 +6,9 @@ import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorDetails, Json } from '../../parts/json.tsx';
-import { ExecutorLink, Link } from '../../parts/link.tsx';
-import { Empty, Facts, Head, Loaded, Section } from '../../parts/page.tsx';
+import { ExecutorLink } from '../../parts/link.tsx';
+import { Missing } from '../missing.tsx';
+import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
 import { Bar, isEnded, State } from '../../parts/state.tsx';
 import { lengthOf, Time, TimeInFull, Took } from '../../parts/time.tsx';
@@ -40,16 +41,6 @@ export function TaskPage({ id }: { readonly id: string }) {
     },
     LIVE_MS,
   );
-  if (told.data === null && told.refused?.status === 404) {
-    return (
-      <>
-        <Head title={id} />
-        <Empty title={told.refused.message}>
-          <Link to="tasks">{t('tasks.all')}</Link>
-        </Empty>
-      </>
-    );
-  }
   return (
     <>
       <Head
@@ -60,7 +51,7 @@ export function TaskPage({ id }: { readonly id: string }) {
         <Copy text={id} label={t('copy.id')} />
         <Copy text={curlOf(request, me.name !== null)} label={t('copy.curl')} />
       </Head>
-      <Loaded of={told}>
+      <Loaded of={told} none={<Missing name={id} list="tasks" />}>
         {({ task, text }) => <Whole task={task} text={text} reload={told.reload} />}
       </Loaded>
     </>
@@ -169,7 +160,7 @@ function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progres
   return (
     <>
       <p class="summary">
-        <Bar percent={percent} />
+        <Bar of={t('task.progress')} percent={percent} />
         {speed !== undefined && <span>{t('task.speed', { speed: speed.toFixed(1) })}</span>}
         {estimate !== undefined && (
           <span
@@ -189,7 +180,7 @@ function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progres
         <ul class="parts">
           {parts.map((part) => (
             <li key={part.name}>
-              <span>{part.name}</span> <Bar percent={part.percent} />
+              <span>{part.name}</span> <Bar of={part.name} percent={part.percent} />
             </li>
           ))}
         </ul>

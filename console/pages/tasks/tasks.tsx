@@ -1,5 +1,6 @@
 /** All tasks that fit: the filters are in the URL, and what has just been typed is applied when it is done. */
 import type { TaskList, TaskSummary } from '@soda-scheduler/protocol';
+import { curlOf } from '../../api/call.ts';
 import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { BulkBar } from '../../parts/bulk.tsx';
@@ -64,6 +65,7 @@ function Tasks() {
 }
 
 function Nothing({ hasFilters }: { readonly hasFilters: boolean }) {
+  const { place, me } = useFrame();
   if (hasFilters) {
     return (
       <Empty title={t('tasks.none-fit')}>
@@ -71,9 +73,14 @@ function Nothing({ hasFilters }: { readonly hasFilters: boolean }) {
       </Empty>
     );
   }
-  const submit = `curl -sS ${new URL('scheduler/v2/task/submit', document.baseURI).href.replace(/#.*$/, '')} \\
-  -H 'content-type: application/json' \\
-  -d '{"task":{"type":"hello","params":{"name":"Ada"}},"user":{"group":"dev"}}'`;
+  const body = { task: { type: 'hello', params: { name: 'Ada' } }, user: { group: 'dev' } };
+  const request = {
+    method: 'POST',
+    path: '/task/submit',
+    namespace: place.namespace,
+    body,
+  } as const;
+  const submit = curlOf(request, me.name !== null).replaceAll(/ (?=-H|--data)/g, ' \\\n  ');
   return (
     <Empty title={t('tasks.none')}>
       <p>{t('tasks.none.how')}</p>
@@ -94,23 +101,23 @@ export const taskLayout: Layout<TaskSummary> = {
     },
     {
       title: 'type',
-      class: 'wide named',
+      class: 'named',
       show: ({ type }) => <span title={type}>{type}</span>,
     },
     {
       title: 'group',
-      class: 'wide named',
+      class: 'named',
       show: ({ user }) => <span title={user.group}>{user.group}</span>,
     },
-    { title: 'tasks.what', class: 'wide fill', show: (task) => <What task={task} /> },
+    { title: 'tasks.what', class: 'fill', show: (task) => <What task={task} /> },
     {
       title: 'executor',
-      class: 'wide named',
+      class: 'named',
       show: ({ executor_id: id }) => <ExecutorLink id={id} />,
     },
     {
       title: 'attempts',
-      class: 'num wide',
+      class: 'num',
       show: ({ attempt: n }) => <span class={n === 0 ? 'zero' : ''}>{n}</span>,
     },
     {
@@ -125,10 +132,11 @@ export const taskLayout: Layout<TaskSummary> = {
 
 /** What there is to say of it, in a line. */
 function What({ task }: { readonly task: TaskSummary }) {
-  const { state, progress, error, suspended, due_at: dueAt, failure_reason: reason } = task;
+  const { task_id: id, state, progress, error, suspended } = task;
+  const { due_at: dueAt, failure_reason: reason } = task;
   if (state === 'running' || state === 'offered') {
     return task.cancel_requested_at === null ? (
-      <Bar percent={progress?.percent ?? null} />
+      <Bar of={id} percent={progress?.percent ?? null} />
     ) : (
       <span class="soft">{t('task.ending')}</span>
     );

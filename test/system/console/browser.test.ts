@@ -14,6 +14,7 @@ import { describeReports, filesOf } from './reports.ts';
 import { itKeepsJobs } from './jobs.ts';
 import { itGoesByKeys } from './keys.ts';
 import { itLists } from './lists.ts';
+import { itKeepsPlaces } from './places.ts';
 import { itDoesToMany } from './many.ts';
 import { itSets } from './settings.ts';
 
@@ -256,6 +257,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   });
 
   itLists(console);
+  itKeepsPlaces(console, () => logIn(ADMIN));
 
   it('speaks Chinese, is dark, and tells its keys', async () => {
     await page.getByLabel('Language').selectOption('zh');
@@ -366,7 +368,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.getByRole('link', { name: 'news-1' }).waitFor();
     expect(await page.getByRole('link', { name: /^page-/ }).count()).to.equal(0);
     await go('#/task/page-1');
-    await says(/no such task/i);
+    await says(/There is no task page-1/);
     await go('#/overview');
     await says('Counted of all groups');
     expect(await page.getByRole('figure').count()).to.equal(0);

@@ -114,9 +114,12 @@ export function itFillsForms(of: () => Console, logIn: () => Promise<void>): voi
 
   it('offers nothing to do with what is not there, and says so in the title', async () => {
     const { page, go, says } = of();
-    for (const hash of ['job/nope', 'type/nope-type']) {
+    for (const [hash, text] of [
+      ['job/nope', 'There is no job nope.'],
+      ['type/nope-type', 'Nobody knows of a type nope-type.'],
+    ] as const) {
       await go(`#/${hash}`);
-      await page.getByRole('alert').waitFor();
+      await says(text);
       expect(await page.locator('.head .actions > *').count(), hash).to.equal(0);
     }
     await go('#/xyz');
