@@ -195,7 +195,7 @@ export function ListPage<A extends Answer, Row>(props: Props<A, Row>) {
       </Head>
       {children}
       <div
-        class="whole"
+        class="listed"
         onPointerEnter={({ pointerType: by }) => holds && by === 'mouse' && held.point(true)}
         onPointerLeave={() => held.point(false)}
       >

@@ -15,7 +15,7 @@ import { dayAfter } from '../../parts/days.ts';
 import type { Field, Typed } from '../../parts/form/fields.ts';
 import { Facts } from '../../parts/page.tsx';
 import { t, wordOf } from '../../words/words.ts';
-import { clockIn } from './zoned.tsx';
+import { clockIn } from './month/zones.ts';
 import { dayIn, instantOf } from './month/zones.ts';
 import { pathOf } from './steer.tsx';
 import { zoneOfJob } from './trigger-words.ts';

@@ -17,7 +17,7 @@ import { JobMonth } from './month/month.tsx';
 import { RecentMarks } from './recent.tsx';
 import { DeleteButton, EnableButton, JobState, pathOf } from './steer.tsx';
 import { Tags } from './tags.tsx';
-import { zoneOfJob } from './trigger-words.ts';
+import { overlapWords, zoneOf, zoneOfJob, zoneOfNext } from './trigger-words.ts';
 import { Triggers } from './triggers.tsx';
 import { JobVersions } from './versions.tsx';
 import { Zoned } from './zoned.tsx';
@@ -84,7 +84,10 @@ function Whole({ of: job, template, reload }: WholeProps) {
       {warnings.length > 0 && <p class="remark">{warnings.join('\n')}</p>}
       <Facts
         of={[
-          [t('jobs.next'), job.next_at !== null && <Zoned at={job.next_at} zone={zone} />],
+          [
+            t('jobs.next'),
+            job.next_at !== null && <Zoned at={job.next_at} zone={zoneOfNext(job)} />,
+          ],
           [t('jobs.recent'), job.recent.length > 0 && <RecentMarks of={job} />],
           [t('type'), <Link to="type" name={job.type} />],
           [t('group'), job.group],
@@ -130,7 +133,7 @@ function Whole({ of: job, template, reload }: WholeProps) {
             <SodaCommand text={`soda job run ${name}`} />
           </Empty>
         ) : (
-          <Table of={runLayout} rows={runs} />
+          <Table of={runLayoutOf(triggers)} rows={runs} />
         )}
       </Section>
       <JobVersions of={job} done={reload} />
@@ -141,15 +144,10 @@ function Whole({ of: job, template, reload }: WholeProps) {
   );
 }
 
-function overlapWords(overlap: string): string {
-  const [kind = '', max] = overlap.split(':');
-  return max === undefined ? wordOf('overlap', kind) : t('overlap.max', { n: Number(max) });
-}
-
 const lateWords = ({ misfire, grace }: JobView): string =>
   t('job.late', { length: lengthOf(1000 * grace), what: wordOf('misfire', misfire) });
 
-const runLayout: Layout<RunView> = {
+const runLayoutOf = (triggers: JobView['triggers']): Layout<RunView> => ({
   keyOf: ({ task_id: id }) => id,
   columns: [
     {
@@ -164,11 +162,16 @@ const runLayout: Layout<RunView> = {
       show: ({ task_id: id, state }) => (state === null ? id : <Link to="task" name={id} />),
     },
     { title: 'job.trigger', class: 'wide', show: ({ trigger }) => trigger ?? t('runs.by-hand') },
-    { title: 'runs.started', show: ({ started_at: at }) => <TimeInFull at={at} /> },
+    {
+      title: 'runs.started',
+      show: ({ started_at: at, trigger }) => (
+        <Zoned at={at} zone={zoneOf(triggers.find(({ name }) => name === trigger))} />
+      ),
+    },
     {
       title: 'runs.took',
       class: 'num',
       show: ({ started_at: from, finished_at: to }) => <Took from={from} to={to} />,
     },
   ],
-};
+});

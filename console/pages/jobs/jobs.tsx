@@ -12,7 +12,7 @@ import { t } from '../../words/words.ts';
 import { RecentMarks } from './recent.tsx';
 import { EnableButton, JobState } from './steer.tsx';
 import { Tags } from './tags.tsx';
-import { triggerWords, zoneOfJob } from './trigger-words.ts';
+import { triggerWords, zoneOfNext } from './trigger-words.ts';
 import { Zoned } from './zoned.tsx';
 
 const EXAMPLE = `soda job apply -f - <<'EOF'
@@ -110,7 +110,7 @@ const layoutOf = (list: Search): Layout<JobSummary> => ({
     { title: 'state', show: (job) => <JobState of={job} /> },
     {
       title: 'jobs.next',
-      show: ({ next_at: at, triggers }) => <Zoned at={at} zone={zoneOfJob(triggers)} />,
+      show: (job) => <Zoned at={job.next_at} zone={zoneOfNext(job)} />,
     },
     {
       title: 'jobs.last',

@@ -6,7 +6,7 @@ import { Section } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t } from '../../words/words.ts';
-import { triggerWords, zoneOfJob } from './trigger-words.ts';
+import { ownSettings, triggerWords, zoneOf } from './trigger-words.ts';
 import { Zoned } from './zoned.tsx';
 
 export function Triggers({ of: job }: { readonly of: JobView }) {
@@ -16,18 +16,23 @@ export function Triggers({ of: job }: { readonly of: JobView }) {
       {triggers.length === 0 ? (
         <p class="soft">{t('jobs.by-hand')}</p>
       ) : (
-        <Table of={layoutIn(zoneOfJob(triggers), job.enabled)} rows={triggers} />
+        <Table of={layoutOf(job)} rows={triggers} />
       )}
     </Section>
   );
 }
 
-const layoutIn = (zone: string, isEnabled: boolean): Layout<TriggerView> => ({
+const layoutOf = (job: JobView): Layout<TriggerView> => ({
   keyOf: ({ name }) => name,
   classOf: ({ paused }) => (paused === null ? '' : 'bad-row'),
   columns: [
     { title: 'job.trigger', show: ({ name }) => name },
-    { title: 'jobs.when', class: 'fill name', text: 'whole', show: (one) => <When of={one} /> },
+    {
+      title: 'jobs.when',
+      class: 'fill name',
+      text: 'whole',
+      show: (one) => <When of={one} job={job} />,
+    },
     {
       title: 'state',
       show: ({ paused, enabled, failures_in_row: failures }) =>
@@ -36,7 +41,7 @@ const layoutIn = (zone: string, isEnabled: boolean): Layout<TriggerView> => ({
             <i class="dot dot-paused" aria-hidden="true" />
             {t('state.paused')}
           </span>
-        ) : !enabled || !isEnabled ? (
+        ) : !enabled || !job.enabled ? (
           t('jobs.disabled')
         ) : (
           <>
@@ -45,11 +50,12 @@ const layoutIn = (zone: string, isEnabled: boolean): Layout<TriggerView> => ({
           </>
         ),
     },
+    { title: 'jobs.next', show: (one) => <Zoned at={one.next_at} zone={zoneOf(one)} /> },
     {
-      title: 'jobs.next',
-      show: ({ next_at: at, zone: own }) => <Zoned at={at} zone={own === 'UTC' ? zone : own} />,
+      title: 'jobs.last',
+      class: 'wide',
+      show: (one) => <Zoned at={one.last_at} zone={zoneOf(one)} />,
     },
-    { title: 'jobs.last', class: 'wide', show: ({ last_at: at }) => <Zoned at={at} zone={zone} /> },
     {
       title: 'job.fired',
       class: 'num wide',
@@ -62,7 +68,8 @@ const layoutIn = (zone: string, isEnabled: boolean): Layout<TriggerView> => ({
 });
 
 /** In words, as it is written, and on which days. */
-function When({ of: trigger }: { readonly of: TriggerView }) {
+function When({ of: trigger, job }: { readonly of: TriggerView; readonly job: JobView }) {
+  const settings = ownSettings(trigger, job);
   const { cron, only_on: only, except, shift, paused } = trigger;
   const words = triggerWords(trigger);
   return (
@@ -74,6 +81,7 @@ function When({ of: trigger }: { readonly of: TriggerView }) {
       {shift !== undefined && shift !== 'skip' && (
         <div class="soft">{t(`trigger.shift.${shift}`)}</div>
       )}
+      {settings.length > 0 && <div class="soft">{settings.join(' · ')}</div>}
       {paused !== null && (
         <div class="error">
           {paused.reason}{' '}

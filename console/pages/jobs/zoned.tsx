@@ -1,7 +1,8 @@
-/** An instant by the clocks of the zone of a job, and how far it is. */
+/** An instant by the clocks of the zone of a trigger, which is named where it is not that of the browser, and how far it is. */
 import { useFrame } from '../../frame/context.ts';
 import { Time } from '../../parts/time.tsx';
-import { language } from '../../words/words.ts';
+import { clockIn } from './month/zones.ts';
+import { ownZone } from './trigger-words.ts';
 
 interface Props {
   readonly at: string | null;
@@ -10,10 +11,11 @@ interface Props {
 
 export function Zoned({ at, zone }: Props) {
   const { hasClockTimes } = useFrame();
+  const own = ownZone();
   if (at === null) return <span class="none">–</span>;
   return (
-    <span title={`${zone} · ${at}`}>
-      {clockIn(zone, at)}{' '}
+    <span title={`${clockIn(own, at)} ${own} · ${at}`}>
+      {clockIn(zone, at)} {zone !== own && <small>{zone} </small>}
       {!hasClockTimes && (
         <small>
           <Time at={at} />
@@ -21,14 +23,4 @@ export function Zoned({ at, zone }: Props) {
       )}
     </span>
   );
-}
-
-/** `Mon 23 Nov 19:00` */
-export function clockIn(zone: string, at: string): string {
-  const date = new Date(at);
-  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const;
-  const seconds = date.getUTCSeconds() === 0 ? {} : ({ second: '2-digit' } as const);
-  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...seconds } as const;
-  const zoned = { timeZone: zone };
-  return `${date.toLocaleDateString(language(), { ...day, ...zoned })} ${date.toLocaleTimeString(language(), { ...time, ...zoned })}`;
 }

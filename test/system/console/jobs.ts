@@ -126,6 +126,45 @@ export function itKeepsJobs(of: () => Console, hostile: string): void {
     await says('There is no job yet');
   });
 
+  it('shows of each trigger its own clock, with the name of its zone, and what is set for it', async () => {
+    const { page, go, api } = of();
+    const template = { task: { type: 'nobody-job', params: {} }, user: { group: 'ops' } };
+    const east = { name: 'east', cron: '0 19 * * *', zone: 'Asia/Tokyo' };
+    const west = { name: 'west', cron: '30 4 * * *', zone: 'America/New_York' };
+    const own = { jitter: 30, max_runs: 400, misfire: 'skip', grace: 300, overlap: 'max:3' };
+    const ends = { end_at: '2199-12-01T00:00:00Z' };
+    await api('PUT', '/job/mixed', {
+      ...{ template, overlap: 'queue' },
+      triggers: [east, { ...west, ...own, ...ends }],
+    });
+    await go('#/job/mixed');
+    const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name} `) });
+    await row('east')
+      .getByText(/19:00 Asia\/Tokyo/)
+      .waitFor();
+    await row('west')
+      .getByText(/04:30(:\d\d)? America\/New_York/)
+      .waitFor();
+    const { next_at: at } = await api('GET', '/job/mixed');
+    const next = page.locator('.facts > div', { hasText: 'Next' }).locator('span').first();
+    expect(await next.innerText()).to.match(/19:00 Asia\/Tokyo|04:30(:\d\d)? America\/New_York/);
+    expect(await next.getAttribute('title')).to.include(String(at));
+    const settings = await row('west').innerText();
+    expect(settings).to.include(
+      'up to 30 s later · noticed later than 5 min: none runs · while a run goes on: up to 3',
+    );
+    expect(settings).to.match(/until \D+30 Nov 2199.* · 400 times at most/);
+    expect(await row('east').innerText()).to.not.include('while a run goes on');
+    const shown = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('td.whole')].map((cell) => getComputedStyle(cell).display)`,
+    );
+    expect([...new Set(shown)]).to.deep.equal(['table-cell']);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(390);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await api('DELETE', '/job/mixed');
+  });
+
   it('runs past times of a job, once it is agreed how many these are, and shows how far that is', async () => {
     const { page, go, says, api, browser } = of();
     const template = { task: { type: 'nobody-job', params: {} }, user: { group: 'ops' } };

@@ -8,7 +8,7 @@ import { Loaded } from '../../../parts/page.tsx';
 import { t, wordOf } from '../../../words/words.ts';
 import { jobFields, withTyped } from './job-fields.ts';
 import { pathOf } from '../steer.tsx';
-import { zoneOfJob } from '../trigger-words.ts';
+import { zoneOf } from '../trigger-words.ts';
 import { Zoned } from '../zoned.tsx';
 
 /** @param name null: a new job. */
@@ -48,7 +48,6 @@ function beginning(): Ground {
 
 /** By what it would be. */
 function NextTimes({ of: job }: { readonly of: JobView }) {
-  const zone = zoneOfJob(job.triggers);
   return (
     <>
       {job.warnings.length > 0 && <p class="remark">{job.warnings.join('\n')}</p>}
@@ -57,8 +56,11 @@ function NextTimes({ of: job }: { readonly of: JobView }) {
       <ul class="plain">
         {job.next.map(({ trigger, nominal, at, outcome, reason }) => (
           <li key={`${trigger} ${nominal}`}>
-            <Zoned at={at ?? nominal} zone={zone} /> {outcome !== 'runs' && wordOf('turn', outcome)}{' '}
-            <span class="soft">{reason}</span>
+            <Zoned
+              at={at ?? nominal}
+              zone={zoneOf(job.triggers.find(({ name }) => name === trigger))}
+            />{' '}
+            {outcome !== 'runs' && wordOf('turn', outcome)} <span class="soft">{reason}</span>
           </li>
         ))}
       </ul>

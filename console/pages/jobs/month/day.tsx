@@ -10,8 +10,8 @@ import { dayText } from '../../../parts/time.tsx';
 import { t, wordOf } from '../../../words/words.ts';
 import { pathOf } from '../steer.tsx';
 import { comingTurn, pastTurn, shownAt, type Turn } from './turns.ts';
-import { clockIn } from '../zoned.tsx';
-import { timeIn } from './zones.ts';
+import { zoneOf } from '../trigger-words.ts';
+import { clockIn, timeIn } from './zones.ts';
 
 const ROWS_MAX = 200;
 const COMING_MAX = 30;
@@ -86,7 +86,7 @@ const layoutOf = (job: JobView, zone: string, reload: () => void) => ({
     {
       title: 'when' as const,
       show: (turn: Turn) => (
-        <span title={turn.nominal}>{timeIn(zone, Date.parse(shownAt(turn)))}</span>
+        <span title={ownClock(job, turn)}>{timeIn(zone, Date.parse(shownAt(turn)))}</span>
       ),
     },
     {
@@ -103,6 +103,12 @@ const layoutOf = (job: JobView, zone: string, reload: () => void) => ({
     },
   ],
 });
+
+/** By the clocks that its trigger goes by. */
+function ownClock({ triggers }: JobView, turn: Turn): string {
+  const zone = zoneOf(triggers.find(({ name }) => name === turn.trigger));
+  return `${clockIn(zone, shownAt(turn))} ${zone} · ${turn.nominal}`;
+}
 
 interface BecameProps {
   readonly of: Turn;

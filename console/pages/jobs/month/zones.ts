@@ -1,4 +1,5 @@
 /** Days and times by the clocks of a zone, for calendars that people read. A day is `2026-11-22`. Pure. */
+import { language } from '../../../words/words.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -56,4 +57,15 @@ export function instantOf(zone: string, local: string): number {
   const tried = [wall - DAY_MS, wall + DAY_MS].map((at) => wall - (wallOf(zone, at) - at));
   const shown = tried.filter((at) => wallOf(zone, at) === wall);
   return shown.length > 0 ? Math.min(...shown) : Math.max(...tried);
+}
+
+/** `Mon 23 Nov 19:00`. @param year it is told too. */
+export function clockIn(zone: string, at: string, year?: 'year'): string {
+  const date = new Date(at);
+  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+  const seconds = date.getUTCSeconds() === 0 ? {} : ({ second: '2-digit' } as const);
+  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...seconds } as const;
+  const zoned = { timeZone: zone, ...(year && { year: 'numeric' as const }) };
+  const told = date.toLocaleTimeString(language(), { ...time, timeZone: zone });
+  return `${date.toLocaleDateString(language(), { ...day, ...zoned })} ${told}`;
 }
