@@ -3,7 +3,7 @@ import type { NamespaceList } from '@soda-scheduler/protocol';
 import { useEffect, useRef } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { tell } from './asking.tsx';
-import { t } from '../words/words.ts';
+import { t, wordOf } from '../words/words.ts';
 import { ClockNote } from '../parts/time.tsx';
 import { useAwaySince } from './banner.tsx';
 import { Choices } from './choices.tsx';
@@ -64,7 +64,7 @@ export function Navigation({ settings, change }: Props) {
           {awaySince === null ? t('live') : t('live.away')}
         </p>
         <p class="soft">
-          {me.name ?? t('me.open')} · {me.role}
+          {me.name ?? t('me.open')} · {wordOf('role', me.role)}
         </p>
         {me.csrf !== undefined && (
           <button type="button" class="quiet" onClick={() => void logOut()}>

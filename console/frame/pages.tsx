@@ -8,7 +8,7 @@ import { FailedPage } from '../pages/failed.tsx';
 import { OverviewPage } from '../pages/overview.tsx';
 import { TasksPage } from '../pages/tasks/tasks.tsx';
 import { TypesPage } from '../pages/fleet/types.tsx';
-import { t, type TextName } from '../words/words.ts';
+import { t, type TextName, wordOf } from '../words/words.ts';
 import { later } from '../parts/later.tsx';
 import { Head } from '../parts/page.tsx';
 import type { Place } from './place.ts';
@@ -242,5 +242,5 @@ export function pageAt({ page, name }: Place, me: Whoami): ComponentChildren {
   if (there === undefined) return noPage;
   const { route, show } = there;
   if (route === undefined || may(me, route)) return show(name) || noPage;
-  return <p class="refusal">{t('no-right', { role: me.role })}</p>;
+  return <p class="refusal">{t('no-right', { role: wordOf('role', me.role) })}</p>;
 }

@@ -7,7 +7,7 @@ import { ListPage, useListed } from '../parts/list-page.tsx';
 import { Empty } from '../parts/page.tsx';
 import type { Layout } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { t } from '../words/words.ts';
+import { t, wordOf } from '../words/words.ts';
 
 const TERMS = ['actor', 'action', 'target'] as const;
 
@@ -39,8 +39,11 @@ const auditLayout: Layout<AuditView> = {
   keyOf: ({ at, actor, action, target }) => `${at} ${actor} ${action} ${target}`,
   columns: [
     { title: 'when', class: 'num', show: ({ at }) => <Time at={at} /> },
-    { title: 'audit.actor', show: ({ actor, role }) => <span title={role}>{actor ?? '–'}</span> },
-    { title: 'audit.action', show: ({ action }) => action },
+    {
+      title: 'audit.actor',
+      show: ({ actor, role }) => <span title={wordOf('role', role)}>{actor ?? '–'}</span>,
+    },
+    { title: 'audit.action', show: ({ action }) => <Action of={action} /> },
     { title: 'audit.target', text: 'id', show: ({ target }) => target },
     { title: 'namespace', class: 'wide', show: ({ namespace }) => namespace },
     { title: 'audit.address', class: 'wide', show: ({ address }) => address },
@@ -52,6 +55,16 @@ const auditLayout: Layout<AuditView> = {
     },
   ],
 };
+
+/** By what it is called in a filter, too. */
+function Action({ of: action }: { readonly of: string }) {
+  const inWords = wordOf('did', action);
+  return (
+    <>
+      {inWords} {inWords !== action && <small>{action}</small>}
+    </>
+  );
+}
 
 function Change({ of: change }: { readonly of: AuditView }) {
   const [isOpen, setOpen] = useState(false);

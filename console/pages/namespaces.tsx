@@ -5,7 +5,7 @@ import { hrefOf } from '../frame/place.ts';
 import { AskButton } from '../parts/ask-button.tsx';
 import { ListPage, useListed } from '../parts/list-page.tsx';
 import type { Column, Layout } from '../parts/table.tsx';
-import { t } from '../words/words.ts';
+import { t, wordOf } from '../words/words.ts';
 
 const RETENTIONS = ['short', 'normal', 'long'];
 
@@ -57,7 +57,11 @@ const namespaceLayout: Layout<NamespaceView> = {
       class: 'num wide',
       show: ({ max_running: max }) => max ?? '–',
     },
-    { title: 'namespaces.retention', class: 'wide', show: ({ retention }) => retention },
+    {
+      title: 'namespaces.retention',
+      class: 'wide',
+      show: ({ retention }) => wordOf('retention', retention),
+    },
     {
       title: 'types.note',
       class: 'fill',
@@ -146,6 +150,7 @@ function settingsOf(view: NamespaceView | null, done: () => void): Question {
         label: t('namespaces.retention'),
         kind: 'select',
         options: RETENTIONS,
+        inWords: (one) => wordOf('retention', one),
         initial: view?.retention ?? 'normal',
       },
     ],

@@ -8,7 +8,7 @@ import { ListPage, useListed } from '../parts/list-page.tsx';
 import { Empty } from '../parts/page.tsx';
 import type { Layout } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { t } from '../words/words.ts';
+import { t, wordOf } from '../words/words.ts';
 
 const ROLES = ['read', 'submit', 'operate', 'admin', 'executor'] as const;
 
@@ -53,7 +53,7 @@ const tokenLayout: Layout<TokenView> = {
   keyOf: ({ name }) => name,
   columns: [
     { title: 'tokens.name', show: ({ name }) => name },
-    { title: 'tokens.role', show: ({ role }) => role },
+    { title: 'tokens.role', show: ({ role }) => wordOf('role', role) },
     { title: 'tokens.scope', class: 'fill', show: ({ scope }) => inWords(scope) },
     { title: 'tokens.made-at', class: 'num wide', show: ({ created_at: at }) => <Time at={at} /> },
     { title: 'tokens.used', class: 'num', show: ({ last_used_at: at }) => <Time at={at} /> },
@@ -83,7 +83,7 @@ function revocationOf(name: string, done: () => void): Question {
 function inWords(scope: TokenView['scope']): string {
   if (scope === null) return t('tokens.everything');
   return Object.entries(scope)
-    .map(([what, names]) => `${what}: ${(names ?? []).join(' ')}`)
+    .map(([what, names]) => `${wordOf('scope-of', what)}: ${(names ?? []).join(' ')}`)
     .join(' · ');
 }
 
@@ -93,7 +93,14 @@ function newToken(done: (answer: { name: string; token: string }) => void): Ques
     verb: t('tokens.new'),
     fields: [
       { name: 'name', label: t('tokens.name'), isRequired: true },
-      { name: 'role', label: t('tokens.role'), kind: 'select', options: ROLES, initial: 'read' },
+      {
+        name: 'role',
+        label: t('tokens.role'),
+        kind: 'select',
+        options: ROLES,
+        inWords: (role) => wordOf('role', role),
+        initial: 'read',
+      },
       {
         name: 'scope.namespaces',
         label: t('namespaces'),

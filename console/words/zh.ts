@@ -1,12 +1,14 @@
 /** Chinese, of what a page begins with. The compiler asks for all that there is in English. */
 import type { en } from './en.ts';
 import { zhCodes } from './zh/codes.ts';
+import { zhRoles } from './zh/roles.ts';
 import { zhReports } from './zh/reports.ts';
 import { zhTasks } from './zh/tasks.ts';
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...zhCodes,
   ...zhReports,
+  ...zhRoles,
   ...zhTasks,
   loading: '加载中…',
   skip: '跳到内容',

@@ -8,6 +8,7 @@ import { Section } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
+import { dataInLine } from './event-data.ts';
 
 export type TaskEvent = EventPage['events'][number];
 
@@ -65,11 +66,3 @@ const eventLayout: Layout<TaskEvent> = {
     { title: 'events.data', class: 'fill', text: 'whole', show: ({ data }) => dataInLine(data) },
   ],
 };
-
-/** `state failed, reason non_retryable`. */
-export function dataInLine(data: Readonly<Record<string, unknown>>): string {
-  return Object.entries(data)
-    .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-}

@@ -192,7 +192,8 @@ function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progres
 /** Seconds of head start, or the name that they have. */
 function priorityText(priority: number): string {
   const [name] = Object.entries(priorityNames).find(([, value]) => value === priority) ?? [];
-  return name ?? `${priority < 0 ? '−' : ''}${lengthOf(Math.abs(priority) * 1000)}`;
+  if (name !== undefined) return wordOf('priority', name);
+  return `${priority < 0 ? '−' : ''}${lengthOf(Math.abs(priority) * 1000)}`;
 }
 
 /** Seconds: below 0 always as long, and else what doubling waits end at. */

@@ -14,7 +14,8 @@ import { Outcome } from '../../parts/state.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { lengthOf, Time, Took } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
-import { dataInLine, type TaskEvent } from './events.tsx';
+import { dataInLine } from './event-data.ts';
+import type { TaskEvent } from './events.tsx';
 
 interface Attempt {
   readonly attempt: TaskView['timeline'][number];

@@ -49,6 +49,7 @@ export const enTasks = {
   'attempts.all': 'Show all {n} attempts',
   'attempts.details': 'Details',
   'events.all': 'Show all {n} events',
+  'events.and': ', ',
   'events.what': 'What',
   'events.who': 'Who',
   'events.data': 'Details',

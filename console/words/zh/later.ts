@@ -3,6 +3,7 @@ import type { enLater } from '../en/later.ts';
 import { zhCalendars } from './calendars.ts';
 import { zhJobs } from './jobs.ts';
 import { zhMissing } from './missing.ts';
+import { zhPlain } from './plain.ts';
 import { zhSet } from './set.ts';
 import { zhWhy } from './why.ts';
 
@@ -10,6 +11,7 @@ export const zhLater: Readonly<Record<keyof typeof enLater, string>> = {
   ...zhCalendars,
   ...zhJobs,
   ...zhMissing,
+  ...zhPlain,
   ...zhSet,
   ...zhWhy,
 };

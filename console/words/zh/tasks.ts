@@ -51,6 +51,7 @@ export const zhTasks: Readonly<Record<keyof typeof enTasks, string>> = {
   'attempts.all': '显示全部 {n} 次尝试',
   'attempts.details': '详情',
   'events.all': '显示全部 {n} 个事件',
+  'events.and': '，',
   'events.what': '事件',
   'events.who': '谁',
   'events.data': '详情',

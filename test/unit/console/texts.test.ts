@@ -1,15 +1,18 @@
 /** What of the console needs no browser: places in the URL, JSON as it was written, words of both languages. */
 import { expect } from 'chai';
+import { dataInLine } from '../../../console/pages/task/event-data.ts';
 import { hrefOf, placeOf } from '../../../console/frame/place.ts';
 import { percentsOf } from '../../../console/pages/fleet/percents.ts';
 import { indented } from '../../../console/parts/indented.ts';
 import { fieldsOf, filledFields, paramsText } from '../../../console/pages/tasks/schema-fields.ts';
 import {
   alertSeverities,
+  API_BASE,
   bulkActions,
   eventKinds,
   failureReasons,
   notificationStates,
+  priorityNames,
 } from '@soda-scheduler/protocol';
 import {
   attemptOutcome,
@@ -21,6 +24,9 @@ import {
 import { en as enFirst } from '../../../console/words/en.ts';
 import { enLater } from '../../../console/words/en/later.ts';
 import { zh as zhFirst } from '../../../console/words/zh.ts';
+import { speak, speakOfAll } from '../../../console/words/words.ts';
+import { actionOf } from '../../../master/access/actions.ts';
+import { rights } from '../../../master/access/rights.ts';
 import { zhLater } from '../../../console/words/zh/later.ts';
 
 const en = { ...enFirst, ...enLater };
@@ -147,6 +153,31 @@ describe('texts of the console', () => {
     const kinds = Object.keys(eventKinds).filter((kind) => kind.startsWith('task.'));
     expect(kinds.length).to.be.at.least(20);
     for (const kind of kinds) expect(en, kind).to.have.property(`event.${kind}`);
+  });
+
+  it('have a Chinese word for what English shows as the API has it', async () => {
+    const asked = Object.keys(rights).map((route) => route.split(' ') as [string, string]);
+    const actions = asked.map(([method, path]) => actionOf(method, `${API_BASE}${path}`));
+    const data = Object.entries(eventKinds)
+      .filter(([kind]) => kind.startsWith('task.'))
+      .flatMap(([, { data: fields }]) => Object.keys(fields));
+    const kinds = {
+      did: actions.filter((action) => action !== null),
+      data,
+      role: ['read', 'submit', 'operate', 'admin', 'executor'],
+      priority: Object.keys(priorityNames),
+    };
+    for (const [kind, words] of Object.entries(kinds)) {
+      expect(words.length, kind).to.be.above(3);
+      for (const word of words) expect(zh, kind).to.have.property(`${kind}.${word}`);
+    }
+    await speak('zh');
+    await speakOfAll();
+    expect(dataInLine({ state: 'failed', reason: 'non_retryable', error: 'state' })).to.equal(
+      '状态 失败，原因 彻底失败：不再重试，错误 state',
+    );
+    await speak('en');
+    expect(dataInLine({ state: 'failed', tries: 3 })).to.equal('state failed, tries 3');
   });
 
   it('put the same values into both languages', () => {
