@@ -10,6 +10,8 @@ type Shape =
   | 'text?'
   | 'text or null'
   | 'number'
+  | 'number?'
+  | 'JSON?'
   | 'number or null'
   | 'boolean'
   | 'texts'
@@ -77,8 +79,8 @@ export const eventKinds = {
     data: { reason: 'text' },
   },
   'task.attempt_ended': {
-    means: 'An attempt has ended without success.',
-    data: { outcome: 'text', error: 'text?' },
+    means: 'An attempt has ended without success; how far it was, and the state of its progress.',
+    data: { outcome: 'text', error: 'text?', percent: 'number?', state: 'JSON?' },
   },
   'task.changed': {
     means: 'Somebody has changed what it asks for.',

@@ -115,14 +115,17 @@ const isIcs = (file: string, text: string): boolean =>
 
 /** @throws {Failure} */
 async function definitionIn(file: string, text: string, name: string): Promise<CalendarRequest> {
-  const { parse } = await import('../definition/yaml.ts');
-  try {
-    const { name: said, ...calendar } = parse(text) as CalendarRequest & { name?: string };
-    if (said === undefined || said === name) return calendar;
-  } catch (error) {
-    throw new Failure(`${file}: ${error instanceof Error ? error.message : ''}`, ExitCode.usage);
-  }
-  throw new Failure(`${file}: expected one definition, of ${name}`, ExitCode.usage);
+  const { documentsIn } = await import('../definition/yaml.ts');
+  const refuse = (why: string) => new Failure(`${file}: ${why}`, ExitCode.usage);
+  const [document, ...others] = documentsIn(text);
+  const fault = document?.errors[0];
+  if (fault !== undefined) throw refuse(fault.message);
+  const found = document?.toJS() as unknown;
+  if (found === null || found === undefined) throw refuse('there is no definition in it');
+  const isOne = typeof found === 'object' && !Array.isArray(found) && others.length === 0;
+  const { name: said = name, ...calendar } = found as CalendarRequest & { name?: string };
+  if (isOne && said === name) return calendar;
+  throw refuse(`expected one definition, of ${name}`);
 }
 
 function previewCommand(): Command {

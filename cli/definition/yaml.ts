@@ -12,7 +12,7 @@ import {
   type Tags,
 } from 'yaml';
 
-export { parse, stringify } from 'yaml';
+export { stringify } from 'yaml';
 
 /** A number that is another once it is parsed and written again, such as 1.0. */
 class Digits {

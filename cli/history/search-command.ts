@@ -170,7 +170,10 @@ function mayHave(file: string, { from, to }: Wanted): boolean {
 function timeOf(text: string | undefined): number | null {
   const given = instantOf(text);
   if (given === undefined) return null;
-  const at = typeof given === 'number' ? given : Date.parse(given);
+  const [day = ''] = /^\d{4}-\d\d-\d\d/.exec(String(given)) ?? [];
+  // Of the 31st of February JavaScript makes a day of March.
+  const isDay = new Date(Date.parse(day)).getUTCDate() === Number(day.slice(8));
+  const at = typeof given === 'number' ? given : isDay ? Date.parse(given) : Number.NaN;
   if (Number.isNaN(at))
     throw new Failure(`expected an instant, ${TIME}, not ${text}`, ExitCode.usage);
   return at;

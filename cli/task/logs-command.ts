@@ -73,7 +73,10 @@ Examples:
         const isAnyAsked = level === undefined && text === undefined && attempt === undefined;
         sayAside(`${task} has no ${isAnyAsked ? 'log' : 'such line in its log'}`);
       }
-      if (firstError && !isFound) throw new Failure('there is no line of level error');
+      if (firstError && !isFound) {
+        const hint = attempt === undefined ? ' in its newest attempt; --attempt has others' : '';
+        throw new Failure(`there is no line of level error${hint}`);
+      }
     });
 }
 

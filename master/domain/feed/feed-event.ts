@@ -85,7 +85,11 @@ export interface FeedData {
   readonly 'task.checkpoint': { readonly length: number };
   readonly 'task.events_dropped': { readonly count: number };
   readonly 'task.cancel_requested': { readonly reason: CancelReason };
-  readonly 'task.attempt_ended': { readonly outcome: string; readonly error?: string };
+  readonly 'task.attempt_ended': {
+    readonly outcome: string;
+    readonly error?: string;
+    readonly percent?: number;
+  };
   readonly 'task.changed': { readonly version: number };
   readonly 'task.moved': { readonly to: 'first' | 'last' };
   readonly 'task.finished': { readonly state: string; readonly reason?: string };

@@ -19,6 +19,8 @@ import {
 
 /** Characters of a message that are told; the row of the attempt has it whole. */
 const MESSAGE_LENGTH_MAX = 200;
+/** Of JSON of a state of progress. */
+const STATE_LENGTH_MAX = 1_000;
 
 /** What is told with a row that is written lazily. */
 type LazyKind = 'task.started' | 'task.progress';
@@ -74,6 +76,24 @@ export function tellAttempt<K extends FeedKind>(
 ): void {
   if (!isTold(state, kind)) return;
   push(state, out, eventOf(kind, task, task.attempt, task.executorId, at, data));
+}
+
+/** That its newest attempt ends, how far it was, and in which step: the state of its progress as it was said, if that is short. */
+export function tellAttemptEnd(
+  state: State,
+  out: Output,
+  task: Task,
+  at: number,
+  end: Pick<DataOf<'task.attempt_ended'>, 'outcome' | 'error'>,
+): void {
+  const kind = 'task.attempt_ended';
+  if (!isTold(state, kind)) return;
+  const { progressPercent: percent, progressState } = task;
+  const data = { ...end, ...(percent !== null && { percent }) };
+  const event = eventOf(kind, task, task.attempt, task.executorId, at, data);
+  const isShort = progressState !== null && progressState.length <= STATE_LENGTH_MAX;
+  const text = isShort ? `${event.data?.slice(0, -1)},"state":${progressState}}` : event.data;
+  push(state, out, { ...event, data: text });
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
-import { shortOf, tellAttempt, tellTask } from '../feed/tell.ts';
+import { shortOf, tellAttempt, tellAttemptEnd, tellTask } from '../feed/tell.ts';
 import { count, countAttempt } from '../usage/count.ts';
 import { runEnded } from '../jobs/activity.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
@@ -176,7 +176,7 @@ function tellEnd(
   if (outcome === 'assign_timeout') tellAttempt(state, out, 'task.assign_timeout', task, endedAt);
   else if (outcome === 'rejected')
     tellAttempt(state, out, 'task.rejected', task, endedAt, short ?? { error: '' });
-  else tellAttempt(state, out, 'task.attempt_ended', task, endedAt, { outcome, ...short });
+  else tellAttemptEnd(state, out, task, endedAt, { outcome, ...short });
 }
 
 function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {

@@ -62,6 +62,14 @@ describe('soda job apply', function () {
     expect([code, err]).to.deep.equal([2, 'soda: stdin: b is defined twice\n']);
     expect((await soda(`job set a -f - -f ${jobs}/a.yaml`)).code).to.equal(2);
     expect((await soda('calendar set a -f a.ics -f b.ics')).err).to.include('one value only');
+    for (const [text, why] of [
+      ['', '-: there is no definition in it'],
+      ['null', '-: there is no definition in it'],
+      ['days: []\n---\ndays: []', '-: expected one definition, of a'],
+      ['[1]', '-: expected one definition, of a'],
+    ] as const) {
+      expect((await soda('calendar set a -f -', text)).err, text).to.include(why);
+    }
   });
 
   it('takes what was exported, and tells numbers apart, by every digit', async () => {

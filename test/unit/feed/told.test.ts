@@ -59,6 +59,18 @@ describe('the feed', () => {
     expect(kindsOf(scheduler.end('x').told)).to.deep.equal(['task.started', 'task.finished']);
   });
 
+  it('tells of an attempt that ends how far it was, and in which step', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x');
+    scheduler.run('x');
+    scheduler.progress('x', { percent: 54.1, state: '{"path":"k/z.mp4","of":2.0}' });
+    const story = toldBy(scheduler, scheduler.fail('x', { retryAfterMs: 1_000 }));
+    const end = story.find(({ kind }) => kind === 'task.attempt_ended');
+    expect(end?.data).to.match(
+      /^\{"outcome":"failed",.*"percent":54.1,"state":\{"path":"k\/z.mp4","of":2.0\}\}$/,
+    );
+  });
+
   it('tells every tenth of an attempt once, however it is reported', () => {
     const scheduler = new Scheduler({ feedLevel: 'all' });
     scheduler.connect('x');
