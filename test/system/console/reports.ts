@@ -1,7 +1,9 @@
 /** Part of `browser.test.ts`, in its browser and on its master: what is drawn and reported, and what a page is made of. */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
+import type { LoadPoint } from '@soda-scheduler/protocol';
 import type { Page } from 'playwright-core';
+import { eventually } from '../../helpers/system/wait.ts';
 import type { Console } from './console.ts';
 
 interface LoadedFile {
@@ -17,6 +19,15 @@ export async function filesOf(page: Page): Promise<readonly LoadedFile[]> {
   return (told as LoadedFile[]).filter(({ name }) => /\/(assets\/[\w.-]+)?(#.*)?$/.test(name));
 }
 
+/** Of a chart of a day. */
+const STEP_MS = 15 * 60_000;
+
+function sumsOf(points: readonly LoadPoint[]) {
+  const sumOf = (name: 'failed' | 'canceled') =>
+    points.reduce((sum, { [name]: count }) => sum + count, 0);
+  return { failed: sumOf('failed'), canceled: sumOf('canceled') };
+}
+
 /** @param console once the tests run. */
 export function describeReports(console: () => Console): void {
   it('draws how busy it was, as the API says it, and tells the numbers to whoever cannot see them', async () => {
@@ -24,15 +35,20 @@ export function describeReports(console: () => Console): void {
     await go('#/overview?over=day');
     const chart = page.getByRole('figure').filter({ hasText: 'Ended' });
     await chart.locator('canvas').waitFor();
-    const { points } = (await api('GET', '/reports/load')) as {
-      points: { succeeded: number; failed: number; canceled: number }[];
-    };
-    const sumOf = (name: 'succeeded' | 'failed' | 'canceled') =>
-      points.reduce((sum, { [name]: n }) => sum + n, 0);
-    const [failed, canceled] = [sumOf('failed'), sumOf('canceled')];
-    expect(Math.min(failed, canceled)).to.be.at.least(1);
-    await chart.getByText(`Failed ${failed}`).waitFor();
-    await chart.getByText(`Cancelled ${canceled}`).waitFor();
+    // It is drawn anew each half a minute, and each minute there is more of it.
+    const last = await eventually('the chart says what the API does', async () => {
+      const { points } = (await api('GET', '/reports/load')) as { points: LoadPoint[] };
+      const sums = sumsOf(points);
+      const said = await chart.innerText();
+      const isSaid = [`Failed ${sums.failed}`, `Cancelled ${sums.canceled}`].every((text) =>
+        said.includes(text),
+      );
+      const stepAt = ({ at }: LoadPoint) => Math.floor(Date.parse(at) / STEP_MS);
+      const newest = points.at(-1);
+      if (!isSaid || newest === undefined || Math.min(sums.failed, sums.canceled) < 1) return null;
+      const last = points.filter((one) => stepAt(one) === stepAt(newest));
+      return sumsOf(last);
+    });
     const depth = page.getByRole('figure').filter({ hasText: 'Waiting and running' });
     expect(await depth.locator('figcaption').innerText())
       .to.match(/\d\d:\d\d – \d\d:\d\d, average/)
@@ -41,14 +57,14 @@ export function describeReports(console: () => Console): void {
     await plot.focus();
     await page.keyboard.press('End');
     await page.waitForFunction(
-      `document.activeElement.getAttribute('aria-valuetext')?.includes('Failed ${failed}')`,
+      `document.activeElement.getAttribute('aria-valuetext')?.includes('Failed ${last.failed}')`,
     );
     await plot.hover({ position: { x: 80, y: 60 } });
     await chart.getByText('Failed –').waitFor();
     await browser.expectAccessible('charts');
     await chart.getByRole('button', { name: 'Table' }).click();
     await chart
-      .getByRole('cell', { name: String(canceled), exact: true })
+      .getByRole('cell', { name: String(last.canceled), exact: true })
       .first()
       .waitFor();
     await go('#/type/work');
