@@ -52,7 +52,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'search.more': '可能还有：请输入更长的 ID。',
   keys: '快捷键',
   'keys.close': '关闭',
-  'time.now': '刚刚',
+  'time.now': '现在',
   'length.s': '{n} 秒',
   'length.min': '{n} 分钟',
   'length.h': '{n} 小时',

@@ -84,6 +84,8 @@ function videoOptions(video: NonNullable<OutputSpec['video']>, picture: Picture)
     ...option('-b:v', video.bitrate_kbps, 'k'),
     ...option('-profile:v', video.profile),
     ...option('-g', video.gop),
+    // It has a log of its own, in which ordinary words are no warnings.
+    ...(video.codec === 'h265' ? ['-x265-params', 'log-level=warning'] : []),
   ];
 }
 

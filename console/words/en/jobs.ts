@@ -9,7 +9,7 @@ export const enJobs = {
   'jobs.enabled': 'On',
   'jobs.disabled': 'Off',
   'jobs.paused': '{n} trigger paused|{n} triggers paused',
-  'jobs.running': '{n} running|{n} running',
+  'jobs.running': '{n} not ended|{n} not ended',
   'jobs.pending': '{n} time waits for it|{n} times wait for it',
   'jobs.text': 'Name or description has',
   'jobs.tag': 'Tag',

@@ -10,7 +10,7 @@ export const zhJobs: Readonly<Record<keyof typeof enJobs, string>> = {
   'jobs.enabled': '启用',
   'jobs.disabled': '停用',
   'jobs.paused': '{n} 个触发器已暂停',
-  'jobs.running': '{n} 个运行中',
+  'jobs.running': '{n} 个未结束',
   'jobs.pending': '{n} 次在等它结束',
   'jobs.text': '名称或描述包含',
   'jobs.tag': '标签',
