@@ -23,13 +23,21 @@ export class RetryableError extends Error {
 
 /** No further attempt can succeed: the task fails now, whatever its retry policy says. */
 export class NonRetryableError extends Error {
-  override readonly name = 'NonRetryableError';
+  override readonly name: string = 'NonRetryableError';
   readonly details: unknown;
 
   constructor(message: string, options: HandlerErrorOptions = {}) {
     super(message, options);
     this.details = options.details;
   }
+}
+
+/**
+ * What the task is to work on is not there, or may not be read: the task fails now with `failure_reason`
+ * `input_unavailable`, and no attempt is used up. A master before it knew this reason says `non_retryable`.
+ */
+export class InputUnavailableError extends NonRetryableError {
+  override readonly name = 'InputUnavailableError';
 }
 
 /**

@@ -28,7 +28,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
 export { rawJson } from '@soda-scheduler/protocol';
 export type { RawJson } from '@soda-scheduler/protocol';
-export { ExecutorRefused, NonRetryableError, RetryableError, TaskAborted } from './errors.ts';
+export {
+  ExecutorRefused,
+  InputUnavailableError,
+  NonRetryableError,
+  RetryableError,
+  TaskAborted,
+} from './errors.ts';
 export { ChildGroups } from './children/child-groups.ts';
 export type { ChildOptions } from './children/child-groups.ts';
 export type { AbortReason, HandlerErrorOptions } from './errors.ts';

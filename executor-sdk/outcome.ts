@@ -1,6 +1,6 @@
 /** What becomes of an offer or of a handler, as the body of a frame. Pure. */
 import { type ExecutorMessage, jsonObject, type TaskError } from '@soda-scheduler/protocol';
-import { NonRetryableError, RetryableError } from './errors.ts';
+import { InputUnavailableError, NonRetryableError, RetryableError } from './errors.ts';
 import type { AbortReason } from './errors.ts';
 import { partsOf, stackOf } from './failure.ts';
 import { checkedJson } from './reports/checked-json.ts';
@@ -70,6 +70,7 @@ function errorText(thrown: unknown, detailsBytesMax: number): string {
     message: message.slice(0, 8192),
     name: name.slice(0, 128),
     retryable: !(thrown instanceof NonRetryableError),
+    ...(thrown instanceof InputUnavailableError && { reason: 'input_unavailable' }),
     ...(thrown instanceof RetryableError &&
       Number.isFinite(thrown.retryAfterMs) && {
         retry_after: Math.min(31_536_000, Math.max(0, Number(thrown.retryAfterMs) / 1000)),

@@ -94,6 +94,8 @@ export const taskError = z.object({
   retryable: z.boolean().default(true),
   /** Seconds to wait before the next attempt instead of what the retry policy says. */
   retry_after: z.number().min(0).max(31_536_000).optional(),
+  /** With `retryable: false`: what the task fails for, if not for the attempt itself. */
+  reason: z.literal('input_unavailable').optional().catch(undefined),
   details: json.optional(),
 });
 

@@ -31,6 +31,7 @@ export const endedStates = ['succeeded', 'failed', 'canceled', 'expired'] as con
 export const failureReasons = [
   'attempts_exhausted',
   'non_retryable',
+  'input_unavailable',
   'crash_budget',
   'not_started',
   'deadline',

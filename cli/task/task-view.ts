@@ -80,6 +80,7 @@ export function showAttempt(output: Output, attempt: AttemptView): void {
 const ended: Readonly<Record<string, string>> = {
   attempts_exhausted: 'its attempts are used up',
   non_retryable: 'the executor said that trying again is of no use',
+  input_unavailable: 'what it was to work on is not there, or not to be read',
   crash_budget: 'it lost too many executors without getting further',
   not_started: 'no executor started it in time',
   deadline: 'its deadline passed',

@@ -52,6 +52,8 @@ export interface AttemptResult {
   readonly result: string | null;
   readonly error: AttemptError | null;
   readonly retryable: boolean;
+  /** What it was to work on is not there: no fault of the attempt, and no further one can help. */
+  readonly isInputUnavailable?: true;
   readonly retryAfterMs: number | null;
   /** Lines that it has logged; null, or absent: it does not say. */
   readonly logLineCount?: number | null;

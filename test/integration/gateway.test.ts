@@ -336,8 +336,12 @@ describe('executor gateway', () => {
     };
     executor.send({ ...failed, seq: 1, error });
     executor.send({ ...failed, seq: 2 });
+    executor.send({ ...failed, seq: 3, error: { ...error, reason: 'input_unavailable' } });
+    executor.send({ ...failed, seq: 4, error: { ...error, reason: 'of a later version' } });
     await executor.settled();
-    const [full, bare] = master.of('attemptEnded');
+    const [full, bare, missing, later] = master.of('attemptEnded');
+    expect(missing).to.include({ isInputUnavailable: true, retryable: false });
+    expect(later).to.include({ retryable: false }).and.not.to.have.property('isInputUnavailable');
     expect(full).to.deep.include({
       error: { message: 'm', name: 'N', details: '{"a":1}' },
       retryable: false,

@@ -23,6 +23,7 @@ export const enCodes = {
   'outcome.returned': 'Given back',
   'failure.attempts_exhausted': 'All attempts have failed',
   'failure.non_retryable': 'Failed for good: it is not to be tried again',
+  'failure.input_unavailable': 'Its input is not there, or not to be read',
   'failure.crash_budget': 'Executors died with it too often',
   'failure.not_started': 'Not started in time',
   'failure.deadline': 'Its deadline has passed',

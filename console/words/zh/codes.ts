@@ -25,6 +25,7 @@ export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'outcome.returned': '已归还',
   'failure.attempts_exhausted': '所有尝试均已失败',
   'failure.non_retryable': '彻底失败：不再重试',
+  'failure.input_unavailable': '输入不存在或无法读取',
   'failure.crash_budget': '执行器多次随它崩溃',
   'failure.not_started': '未能按时开始',
   'failure.deadline': '已过截止时间',

@@ -151,10 +151,8 @@ export function frameEvent(
       return { type: 'alertSaid', severity, message, fields: saidFields(frame, text), ...from };
     }
     case 'result': {
-      const { outcome, result, error, retryable, retryAfterMs } = resultOf(frame, text);
       const { log_lines: logLineCount = null } = frame;
-      const told = { outcome, result, error, retryable, retryAfterMs, logLineCount };
-      return { type: 'attemptEnded', ...told, ...from };
+      return { type: 'attemptEnded', ...resultOf(frame, text), logLineCount, ...from };
     }
   }
 }
@@ -279,6 +277,7 @@ function resultOf(frame: ResultFrame, text: string): Omit<AttemptResult, 'logLin
             ...(details.text !== undefined && { details: details.text }),
           },
     retryable: error?.retryable ?? true,
+    ...(error?.reason === 'input_unavailable' && { isInputUnavailable: true }),
     retryAfterMs: error?.retry_after === undefined ? null : Math.round(error.retry_after * 1000),
   };
 }

@@ -2,7 +2,6 @@
  * A task, its attempts and its notification, and which state may follow which. Data only: the
  * rules that move a task along stand in `steps/`. See `docs/state-machine.md`.
  */
-
 import type { TaskJob } from './task-job.ts';
 import { type Use, NO_USES, usesIn, usesText } from './shared-limit.ts';
 
@@ -15,6 +14,7 @@ export type TaskState = LiveState | TerminalState;
 export type FailureReason =
   | 'attempts_exhausted'
   | 'non_retryable'
+  | 'input_unavailable'
   | 'crash_budget'
   | 'not_started'
   | 'deadline';

@@ -285,12 +285,13 @@ function attemptEnded(
     finish(state, task, 'succeeded', null, now, out);
     return;
   }
-  const { outcome, error, retryable, retryAfterMs } = event;
+  const { outcome, error, retryable, isInputUnavailable = false, retryAfterMs } = event;
   const isAsked = task.cancelReason !== null || executor?.leaving || executor?.drainRequested;
   if (outcome === 'returned' && executor !== undefined && !isAsked) {
     return givenBack(state, task, executor, now, out);
   }
-  endAttempt(state, task, { outcome, error, retryable, retryAfterMs }, now, out);
+  const end = { outcome, error, retryable, isInputUnavailable, retryAfterMs };
+  endAttempt(state, task, end, now, out);
 }
 
 /**

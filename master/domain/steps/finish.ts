@@ -42,6 +42,8 @@ export interface AttemptEnd {
   readonly error: AttemptError | null;
   /** False ends the task: the executor said that trying again is of no use. */
   readonly retryable?: boolean;
+  /** Ends the task too, and uses up no attempt. */
+  readonly isInputUnavailable?: boolean;
   readonly retryAfterMs?: number | null;
   /** A loss that counts in no budget. */
   readonly isExcused?: boolean;
@@ -70,6 +72,9 @@ export function endAttempt(
     return finish(state, task, 'expired', 'deadline', now, out);
   }
   if (task.cancelReason === 'suspended') return suspend(state, task, now, out);
+  if (outcome === 'failed' && end.isInputUnavailable === true) {
+    return finish(state, task, 'failed', 'input_unavailable', now, out);
+  }
   if (outcome === 'failed' || outcome === 'timed_out') {
     const executor = holderOf(state, task);
     if (executor !== undefined) countEnd(executor, true);

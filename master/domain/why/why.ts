@@ -229,6 +229,7 @@ const ENDED = {
 const REASONS: Record<NonNullable<Task['failureReason']>, string> = {
   attempts_exhausted: 'its attempts are used up',
   non_retryable: 'its executor said that trying again is of no use',
+  input_unavailable: 'what it was to work on is not there, or not to be read',
   crash_budget: 'it lost too many executors without getting further',
   not_started: 'nobody started it in time',
   deadline: 'its deadline passed',

@@ -116,6 +116,18 @@ describe('a failed attempt', () => {
     expect(outcomes(out)).to.deep.equal(['failed']);
   });
 
+  it('ends the task when its input is not there, and uses up no attempt', () => {
+    scheduler.run('x');
+    const out = scheduler.fail('x', { retryable: false, isInputUnavailable: true });
+    expect(finished(out)[0]).to.deep.include({
+      state: 'failed',
+      failureReason: 'input_unavailable',
+      attemptsUsed: 0,
+      lastOutcome: 'failed',
+    });
+    expect(outcomes(out)).to.deep.equal(['failed']);
+  });
+
   it('ends the task when the attempts are used up', () => {
     const task = scheduler.run('x', { retry: { maxAttempts: 2, interval: 1 } });
     expect(finished(scheduler.fail('x'))).to.deep.equal([]);

@@ -236,6 +236,10 @@ describe('outcome of a handler', () => {
       [new TypeError('m'), { name: 'TypeError', message: 'm', retryable: true }],
       ['text', { name: 'Error', message: 'text', retryable: true }],
       [new errors.NonRetryableError('m'), { name: 'NonRetryableError', retryable: false }],
+      [
+        new errors.InputUnavailableError('m'),
+        { name: 'InputUnavailableError', retryable: false, reason: 'input_unavailable' },
+      ],
       [new errors.RetryableError('m', { retryAfterMs: 1_500 }), { retry_after: 1.5 }],
       [new errors.RetryableError('m', { details: { a: 1 } }), { details: { a: 1 } }],
       [Object.create(null), { name: 'Error', retryable: true }],
