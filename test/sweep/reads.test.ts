@@ -14,7 +14,6 @@ const SODA = fileURLToPath(new URL('../../cli/bin/soda.js', import.meta.url));
 const COUNT = 40;
 
 describe('a disk that cannot be read', function () {
-  this.timeout(120_000);
   this.slow(60_000);
   let folder: string;
   const spawned: SystemProcess[] = [];

@@ -135,9 +135,9 @@ describeSystem(
             ? master.said('that it starts', ({ fields }) => fields['event'] === 'starting')
             : submit();
           if (freezesBefore) await begun;
-          const toldAt = Date.now();
           const { code } = await master.end('SIGTERM');
-          expect(Date.now() - toldAt).to.be.below(7_000);
+          // By its own clock, which begins when it hears of it.
+          expect(master.tail()).not.to.include('the stop takes too long');
           if (!freezesBefore) expect(await begun).to.include({ status: 503 });
           const ended = master.lines.filter(({ fields }) => fields['event'] === 'ended');
           expect(ended.map(({ fields }) => fields['reason'])).to.deep.equal([

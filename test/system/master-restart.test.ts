@@ -68,9 +68,8 @@ describeOnEither('a master', ({ start }) => {
     const load = submitAllTheTime(system, { type: 'nobody' });
     await eventually('a hundred tasks', () => load.accepted.length >= 100);
 
-    const begun = Date.now();
+    // One that takes too long by its own clock exits with 1.
     expect(await system.master.end('SIGTERM')).to.deep.equal({ code: 0, signal: null });
-    expect(Date.now() - begun).to.be.below(10_000);
 
     await system.startMaster();
     await load.stop();

@@ -3,21 +3,23 @@ import { expect } from 'chai';
 import { describeOnEither, describeOnOneMaster, outcomesOf } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
+const AT_ONCE_MS = 300;
+
 describeOnEither('a system with nothing to do', ({ start }) => {
   it('starts the one task of an empty store at once on an idle executor', async () => {
     const system = await start();
     await system.executor({ id: 'a' });
-    const waitsMs: number[] = [];
-    for (let count = 0; count < 5; count++) {
+    // A machine that is busy is slow now and then; whoever waits for a timer is so each time.
+    let leastMs = Number.POSITIVE_INFINITY;
+    for (let count = 0; count < 5 || (leastMs >= AT_ONCE_MS && count < 100); count++) {
       const taskId = await system.submit([[]]);
       const acceptedAt = Date.now();
       const { at } = await system.started(taskId);
-      waitsMs.push(at - acceptedAt);
+      leastMs = Math.min(leastMs, at - acceptedAt);
       const task = await system.ended(taskId);
       expect(task).to.include({ state: 'succeeded', attempt: 1, executor_id: 'a' });
     }
-    // A machine that is busy is slow now and then; whoever waits for a timer is so each time.
-    expect(Math.min(...waitsMs)).to.be.below(300);
+    expect(leastMs).to.be.below(AT_ONCE_MS);
   });
 });
 

@@ -6,8 +6,7 @@ import { HookReceiver } from '../../helpers/alerts/receivers.ts';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 import { commandSuite as besideFakeMaster } from '../../helpers/soda/command.ts';
 
-describe('soda alert', function () {
-  this.timeout(60_000);
+describe('soda alert', () => {
   const { folder, run } = commandSuite();
   const soda = (line: string) => run(['alert', ...line.split(' ')]);
 
@@ -26,7 +25,7 @@ describe('soda alert', function () {
     await hook.close();
     expect((await soda('test ops')).err).to.match(/^soda: ops has not taken it: /);
     expect((await soda('list')).out).to.match(
-      new RegExp(`^${id}\\tcritical\\tmessage\\tdefault\\t0 s\\tops\\tdisk\\t\\n$`),
+      new RegExp(`^${id}\\tcritical\\tmessage\\tdefault\\t\\d+ s\\tops\\tdisk\\t\\n$`),
     );
     expect((await soda(`silence ${id}`)).code).to.equal(2);
     expect((await soda(`silence ${id} --until +4h --reason late`)).out).to.match(
@@ -91,8 +90,8 @@ describe('soda alert, of what it is answered', () => {
     api.intercept = () => 'drop';
     expect((await run(['alert', 'test', 'ops'])).code).to.equal(5);
     api.intercept = () => new Promise<never>(() => undefined);
-    const hanging = await run(['alert', 'test', 'ops', '--request-timeout', '0.05']);
-    expect(hanging.err).to.match(/no answer .* within 0.05 s/);
+    const hanging = await run(['alert', 'test', 'ops', '--request-timeout', '2']);
+    expect(hanging.err).to.match(/no answer .* within 2 s/);
     expect(api.paths()).to.deep.equal(['POST /alerts/test', 'POST /alerts/test']);
   });
 });

@@ -4,8 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
-describe('soda bulk', function () {
-  this.timeout(60_000);
+describe('soda bulk', () => {
   const { run, folder } = commandSuite();
   const soda = (line: string, input = '') => run(line.split(' '), {}, input);
   const submit = (id: string) => soda(`task submit --type encode --group news --id ${id}`);

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
-describe('soda finds tasks', function () {
-  this.timeout(60_000);
+describe('soda finds tasks', () => {
   const { run } = commandSuite();
   const soda = (line: string) => run(line.split(' '));
   const ids = async (line: string) =>

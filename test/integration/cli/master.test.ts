@@ -10,7 +10,6 @@ import { commandSuite, soda } from '../../helpers/soda/command.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
 describe('soda master', function () {
-  this.timeout(60_000);
   this.slow(20_000);
   const suite = commandSuite();
   const { start } = suite;
@@ -40,7 +39,7 @@ describe('soda master', function () {
     });
   }
 
-  it('goes on where the disk of its log is full', async function () {
+  it('goes on where the disk of its log is full', async () => {
     const full = openSync('/dev/full', 'w');
     const port = await freePort();
     const args = [soda, 'master', '--port', String(port), '--data-dir', 'full'];

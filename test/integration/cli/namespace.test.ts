@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { problem } from '../../helpers/fake-http-api.ts';
 import { commandSuite } from '../../helpers/soda/command.ts';
 
-describe('soda namespace', function () {
-  this.timeout(30_000);
+describe('soda namespace', () => {
   const suite = commandSuite();
   const { api, run } = suite;
   const namespace = (...args: string[]) => run(['namespace', ...args]);

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
-describe('soda pause', function () {
-  this.timeout(60_000);
+describe('soda pause', () => {
   const { run } = commandSuite();
   const soda = (line: string) => run(line.split(' '));
 

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
-describe('soda task steers one task', function () {
-  this.timeout(60_000);
+describe('soda task steers one task', () => {
   const { run } = commandSuite();
   const soda = (...line: string[]) => run(['task', ...line]);
 
@@ -55,8 +54,7 @@ describe('soda task steers one task', function () {
   });
 });
 
-describe('soda task why', function () {
-  this.timeout(60_000);
+describe('soda task why', () => {
   const { run } = commandSuite();
   const submit = (id: string, ...more: string[]) =>
     run(['task', 'submit', '--id', id, '--type', 'encode', '--group', 'news', ...more]);

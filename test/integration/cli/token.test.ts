@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
-describe('soda token', function () {
-  this.timeout(60_000);
+describe('soda token', () => {
   const { run: runWith } = commandSuite();
   const run = (args: readonly string[], token = '') =>
     runWith(args, token === '' ? {} : { SODA_TOKEN: token });

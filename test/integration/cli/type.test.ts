@@ -7,8 +7,7 @@ import { typeDefinitionKeys } from '@soda-scheduler/protocol';
 import { typeDefinition } from '@soda-scheduler/protocol/schemas';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
-describe('soda type', function () {
-  this.timeout(60_000);
+describe('soda type', () => {
   let client: SodaClient;
 
   const { run, folder, url } = commandSuite();

@@ -5,8 +5,7 @@ import { RawExecutor } from '../../helpers/raw-executor.ts';
 import { SodaCommand } from '../../helpers/soda/command.ts';
 import { masterSuite } from '../../helpers/system/in-process.ts';
 
-describe('executors', function () {
-  this.timeout(60_000);
+describe('executors', () => {
   const suite = masterSuite();
   const { call } = suite;
   const port = () => Number(new URL(suite.url()).port);

@@ -18,9 +18,7 @@ describeSystem(
     const over = new AbortController();
     after(() => over.abort());
 
-    it('replaces one at a time, also while the master is killed, and disturbs no task', async function () {
-      // Nine processes, one after another.
-      this.timeout(180_000);
+    it('replaces one at a time, also while the master is killed, and disturbs no task', async () => {
       const system = await start(LEASE);
       const old = new Map(
         await Promise.all(

@@ -3,8 +3,7 @@ import { createClient, SodaError } from '@soda-scheduler/client';
 import { expect } from 'chai';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
-describe('soda events', function () {
-  this.timeout(60_000);
+describe('soda events', () => {
   const { run, url } = commandSuite();
   const soda = (line: string) => run(line.split(' '));
 

@@ -13,8 +13,7 @@ import { RawExecutor } from '../../helpers/raw-executor.ts';
 import { SodaCommand } from '../../helpers/soda/command.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
-describe('the health of a namespace', function () {
-  this.timeout(60_000);
+describe('the health of a namespace', () => {
   let folder: string;
   let master: RunningMaster;
   let ns = '';

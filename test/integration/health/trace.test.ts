@@ -18,8 +18,7 @@ import { eventually } from '../../helpers/system/wait.ts';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const HEADER = `00-${TRACE}-b7ad6b7169203331-01`;
 
-describe('a trace', function () {
-  this.timeout(60_000);
+describe('a trace', () => {
   let folder: string;
   let master: RunningMaster;
   let log = '';

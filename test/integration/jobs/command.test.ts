@@ -19,8 +19,7 @@ name: hourly
 template: { task: { type: echo }, user: { group: news } }
 triggers: [{ every: 3600 }]`;
 
-describe('soda job apply', function () {
-  this.timeout(60_000);
+describe('soda job apply', () => {
   const { run, folder } = commandSuite();
   const soda = (line: string, input = '') => run(line.split(' '), {}, input);
 
@@ -90,8 +89,7 @@ describe('soda job apply', function () {
   });
 });
 
-describe('soda job next and runs', function () {
-  this.timeout(60_000);
+describe('soda job next and runs', () => {
   const { run } = commandSuite();
   const soda = (line: string, input = '') => run(line.split(' '), {}, input);
 
@@ -117,8 +115,7 @@ describe('soda job next and runs', function () {
   });
 });
 
-describe('soda blackout', function () {
-  this.timeout(60_000);
+describe('soda blackout', () => {
   const { run } = commandSuite();
   const soda = (line: string) => run(line.split(' '));
 
@@ -133,8 +130,7 @@ describe('soda blackout', function () {
   });
 });
 
-describe('soda job backfill', function () {
-  this.timeout(60_000);
+describe('soda job backfill', () => {
   const { run } = commandSuite();
   const soda = (line: string, input = '') => run(line.split(' '), {}, input);
 

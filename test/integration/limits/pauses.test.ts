@@ -9,8 +9,7 @@ interface Shown {
   readonly by: string | null;
 }
 
-describe('pauses', function () {
-  this.timeout(60_000);
+describe('pauses', () => {
   const suite = masterSuite();
   const { call } = suite;
   const by = (token: string) => ({ authorization: `Bearer ${token}` });

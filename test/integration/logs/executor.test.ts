@@ -9,8 +9,7 @@ import { SystemProcess } from '../../helpers/system/process.ts';
 const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/executor-process.mjs', import.meta.url));
 const USER = { group: 'g' };
 
-describe('logs of tasks', function () {
-  this.timeout(60_000);
+describe('logs of tasks', () => {
   const { run, url, restart } = commandSuite({ logBytes: '65536' });
   const ending: (() => Promise<unknown>)[] = [];
   afterEach(async () => {

@@ -178,8 +178,7 @@ describe('a report of load', () => {
   });
 });
 
-describe('soda report load and recent', function () {
-  this.timeout(60_000);
+describe('soda report load and recent', () => {
   const { run, url, restart } = commandSuite();
   const soda = async (line: string) => (await run(line.split(' '))).out;
 

@@ -9,8 +9,7 @@ import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-describe('a report of usage', function () {
-  this.timeout(60_000);
+describe('a report of usage', () => {
   const { run, url } = commandSuite();
   const soda = (line: string) => run(line.split(' '));
   const get = async (path: string, headers: Record<string, string> = {}) => {

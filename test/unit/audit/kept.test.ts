@@ -26,8 +26,8 @@ describe('what the audit keeps', () => {
   });
 
   it('reads a long text of many addresses once', () => {
-    const begun = performance.now();
+    const before = process.cpuUsage();
     expect(made({ text: 'http://'.repeat(9_000) })).to.include('omitted_length');
-    expect(performance.now() - begun, 'it took seconds').to.be.below(500);
+    expect(process.cpuUsage(before).user / 1_000, 'it took seconds').to.be.below(500);
   });
 });

@@ -190,9 +190,9 @@ describe('the schema of params', () => {
       ],
     ];
     for (const [given, params] of cases) {
-      const begun = performance.now();
+      const before = process.cpuUsage();
       expect(misfits(given, params)[0]).to.match(/^task\.params: too large to be checked/);
-      expect(performance.now() - begun).to.be.below(1_000);
+      expect(process.cpuUsage(before).user / 1_000).to.be.below(1_000);
     }
     // What is allowed is of the order of milliseconds.
     expect(misfits({ pattern: '^a*a*a*$' }, `${'a'.repeat(110)}b`)).to.have.length(1);
