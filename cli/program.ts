@@ -30,6 +30,7 @@ Environment:
   SODA_URL        where the master is (default: http://127.0.0.1:18890)
   SODA_TOKEN      the token, where the master wants one
   SODA_NAMESPACE  whose tasks and executors are meant (default: default)
+  SODA_CA_FILE    who may have signed the certificate of the master, in PEM (default: whom Node trusts)
   NO_COLOR        no colours, whatever the terminal can do
   The settings of a master, SODA_*: see "soda master --help".
 

@@ -2,10 +2,11 @@
  * One HTTP call to a master, repeated while that makes sense: no answer, 429 and 5xx are tried
  * again with growing waits, at least as long as `Retry-After` says. Knows no route.
  */
+import { Agent } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AxiosInstance, AxiosResponse, CreateAxiosDefaults } from 'axios';
 import pRetry from 'p-retry';
-import { apiBaseOf, expectKnown } from '@soda-scheduler/protocol';
+import { apiBaseOf, certificateTrouble, expectKnown } from '@soda-scheduler/protocol';
 import { valueOf } from './answer.ts';
 import { remember } from './exact-json.ts';
 import { SodaError } from './soda-error.ts';
@@ -80,12 +81,13 @@ export class ApiCaller {
     readonly url: string;
     readonly namespace: string;
     readonly token: string | undefined;
+    readonly ca?: string | undefined;
     readonly retryCount: number;
     /** For a call, its repetitions included. */
     readonly timeoutMs?: number | undefined;
     readonly onRetry?: ((error: SodaError, waitMs: number) => void) | undefined;
   }) {
-    const { url, namespace, token, retryCount } = options;
+    const { url, namespace, token, ca, retryCount } = options;
     this.#onRetry = options.onRetry;
     this.#timeoutMs = options.timeoutMs;
     this.base = apiBaseOf(namespace);
@@ -97,6 +99,7 @@ export class ApiCaller {
       timeout: TRY_TIMEOUT_MS,
       // A redirect would carry the token elsewhere.
       maxRedirects: 0,
+      ...(ca !== undefined && { httpsAgent: new Agent({ ca, keepAlive: true }) }),
       validateStatus: null,
       // Bodies come as text, and go as text: axios would parse it again to see whether it is JSON.
       transformRequest: [],
@@ -210,7 +213,8 @@ export class ApiCaller {
     } catch (error) {
       signal?.throwIfAborted();
       const { message: text, code } = error as NodeJS.ErrnoException;
-      const reason = { EPROTO: 'it speaks no https there: is it http?' }[code ?? ''];
+      const reason =
+        code === 'EPROTO' ? 'it speaks no https there: is it http?' : certificateTrouble(code);
       const advice = code === 'ECONNREFUSED' ? '; is the master running there?' : '';
       const message = `no answer from ${this.#url}: ${(reason ?? text) || code || 'unknown'}${advice}`;
       throw new SodaError(message, { status: 0, cause: error });

@@ -2,6 +2,7 @@
 import {
   type AttemptView,
   type CopyRequest,
+  expectCertificates,
   expectKnown,
   jsonObject,
   jsonText,
@@ -35,6 +36,7 @@ import { type OperationCalls, operationCalls } from './calls/operations.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
 import { copyTask, SubmitQueue } from './submit-queue.ts';
+import { caOfEnvironment } from './trust.ts';
 import { type AuditCalls, auditCalls } from './calls/audit.ts';
 import { type TokenCalls, tokenCalls } from './calls/tokens.ts';
 import { type AtVersion, matching, type TypeCalls, typeCalls } from './calls/types.ts';
@@ -50,6 +52,11 @@ export interface ClientOptions {
   readonly namespace?: string | undefined;
   /** Sent as a bearer token. */
   readonly token?: string | undefined;
+  /**
+   * PEM: who may have signed the certificate of the master, in place of those that Node trusts. Default: what is in
+   * the file that `SODA_CA_FILE` names.
+   */
+  readonly ca?: string | undefined;
   /**
    * How often a call is repeated after no answer, 429 or 5xx, with waits from 0.2 to 10 s and as
    * long as `Retry-After` asks, up to a minute. Default 8, which is about a minute in all.
@@ -159,6 +166,7 @@ const OPTIONS: Record<keyof ClientOptions, true> = {
   url: true,
   namespace: true,
   token: true,
+  ca: true,
   retryCount: true,
   timeoutMs: true,
   onRetry: true,
@@ -291,7 +299,8 @@ function taskCommands(
 
 function apiOf(options: ClientOptions): ApiCaller {
   expectKnown(options, Object.keys(OPTIONS));
-  const { url, token, retryCount = RETRY_COUNT, timeoutMs, onRetry } = options;
+  const { url, token, ca = caOfEnvironment(), timeoutMs, onRetry } = options;
+  const { retryCount = RETRY_COUNT } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
   }
@@ -299,9 +308,10 @@ function apiOf(options: ClientOptions): ApiCaller {
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= TIMER_MS_MAX)) {
     throw new TypeError(`timeoutMs: expected milliseconds above 0, up to ${TIMER_MS_MAX}`);
   }
+  expectCertificates(options.ca === undefined ? 'SODA_CA_FILE' : 'ca', ca);
   const namespace = namespaceOf(url, options.namespace);
   const limits = { retryCount, timeoutMs: timeoutMs && Math.ceil(timeoutMs) };
-  return new ApiCaller({ url: withoutApiBase(url), namespace, token, ...limits, onRetry });
+  return new ApiCaller({ url: withoutApiBase(url), namespace, token, ca, ...limits, onRetry });
 }
 
 /** Other APIs have such a key; here the id of a task does that. */

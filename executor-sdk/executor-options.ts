@@ -7,6 +7,7 @@ import {
   EXECUTOR_VERSION_PATTERN,
   executorPathOf,
   LABEL_PATTERN,
+  expectCertificates,
   expectKnown,
   namespaceOf,
   SESSION_LIMITS,
@@ -17,6 +18,7 @@ import type { ExecutorEvent } from './events.ts';
 import { NOT_ASKED } from './readiness.ts';
 import type { SessionSettings } from './thread-messages.ts';
 import type { Handler, Task } from './task-context.ts';
+import { caOfEnvironment } from './trust.ts';
 
 export interface ExecutorOptions {
   /** Of the master, as `http`, `https`, `ws` or `wss`. What follows its port may be left out. */
@@ -25,6 +27,11 @@ export interface ExecutorOptions {
   readonly namespace?: string | undefined;
   /** Not needed where the master listens on loopback only. */
   readonly token?: string | undefined;
+  /**
+   * PEM: who may have signed the certificate of the master, in place of those that Node trusts. Default: what is in
+   * the file that `SODA_CA_FILE` names.
+   */
+  readonly ca?: string | undefined;
   /**
    * Unique among running executors: another living process under the same id is refused. 1 to 64
    * characters of `A-Z a-z 0-9 _ . : -`. What is said about an executor and has to outlive its
@@ -90,6 +97,7 @@ const NAMES: Record<keyof ExecutorOptions, true> = {
   url: true,
   namespace: true,
   token: true,
+  ca: true,
   id: true,
   version: true,
   labels: true,
@@ -115,6 +123,8 @@ export function checkOptions(options: ExecutorOptions): void {
   const { url, namespace, id, labels = [], reserve = [], leaseMs, drainTimeoutMs = 0 } = options;
   sessionUrl(url, namespace);
   expectToken(options.token);
+  const { ca = caOfEnvironment() } = options;
+  expectCertificates(options.ca === undefined ? 'SODA_CA_FILE' : 'ca', ca);
   for (const name of ['canAccept', 'ready', 'onEvent'] as const) {
     const given = options[name];
     if (given !== undefined) expectFunction(name, given);
@@ -156,6 +166,7 @@ export function sessionSettings(
   return {
     url: sessionUrl(options.url, options.namespace),
     token: options.token,
+    ca: options.ca ?? caOfEnvironment(),
     executorId,
     incarnation: randomUUID(),
     types,

@@ -15,6 +15,8 @@ import type { EventDraft } from './events.ts';
 export interface SessionSettings {
   readonly url: string;
   readonly token: string | undefined;
+  /** PEM; undefined: those that Node trusts. */
+  readonly ca: string | undefined;
   readonly executorId: string;
   readonly incarnation: string;
   /** False: the id was made up for this process. */

@@ -19,7 +19,7 @@ import {
   tokenProblems,
   withoutPassword,
 } from './config-sources.ts';
-import { commaList, seconds, switched, wholeNumber } from './config-values.ts';
+import { commaList, seconds, switched, wholeNumber, works } from './config-values.ts';
 import { isServiceLink, unknownVariables } from './unknown-variables.ts';
 
 interface FieldMeta {
@@ -62,6 +62,19 @@ const configSchema = z.object({
     .pipe(wholeNumber(0, 65_535))
     .describe('Port to listen on, for HTTP and for executors. 0: any free one.')
     .register(fieldMeta, { env: 'SODA_PORT', value: 'port', default: String(DEFAULT_PORT) }),
+  tlsCert: z
+    .string()
+    .nullable()
+    .describe(
+      'File of the certificate with which the master speaks TLS by itself, in PEM, followed by those between it and ' +
+        'its CA. Read again when it changes.',
+    )
+    .register(fieldMeta, { env: 'SODA_TLS_CERT', value: 'file' }),
+  tlsKey: z
+    .string()
+    .nullable()
+    .describe('File of its key, in PEM, without a passphrase.')
+    .register(fieldMeta, { env: 'SODA_TLS_KEY', value: 'file' }),
   databaseUrl: z
     .string()
     .superRefine((text, context) => {
@@ -320,7 +333,7 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
     if (field !== undefined) problems.push(`${asGiven(field, flags)}: ${issue.message}`);
   }
   if (parsed.success)
-    problems.push(...retentionProblems(parsed.data, flags), ...mailProblems(parsed.data));
+    problems.push(...retentionProblems(parsed.data, flags), ...pairProblems(parsed.data));
   if (!parsed.success || problems.length > 0) return { problems };
   const { data } = parsed;
   return {
@@ -356,9 +369,12 @@ function retentionProblems(
 }
 
 /** One of both is of no use. */
-function mailProblems({ smtpUrl, mailFrom }: Parsed): string[] {
-  if ((smtpUrl === null) === (mailFrom === null)) return [];
-  return ['SODA_SMTP_URL, SODA_MAIL_FROM: set both, or none of them'];
+function pairProblems({ smtpUrl, mailFrom, tlsCert, tlsKey }: Parsed): string[] {
+  const isHalf = (one: string | null, other: string | null) => (one === null) !== (other === null);
+  return [
+    ...(isHalf(smtpUrl, mailFrom) ? ['SODA_SMTP_URL, SODA_MAIL_FROM'] : []),
+    ...(isHalf(tlsCert, tlsKey) ? ['SODA_TLS_CERT, SODA_TLS_KEY'] : []),
+  ].map((pair) => `${pair}: set both, or none of them`);
 }
 
 /** What `--print-config` shows: secrets only as being set or not. */
@@ -374,13 +390,4 @@ export function redacted(config: Config): Readonly<Record<string, unknown>> {
 
 function isSet(secret: unknown): boolean {
   return Array.isArray(secret) ? secret.length > 0 : secret !== null;
-}
-
-function works(build: () => unknown): boolean {
-  try {
-    build();
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -19,6 +19,7 @@ import { TaskLogs } from './application/logs/task-logs.ts';
 import { Master } from './application/master.ts';
 import type { Clock, Disk, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
 import { Namespaces } from './application/process/namespaces.ts';
+import { Certificate } from './application/process/certificate.ts';
 import { Duties } from './application/process/duties.ts';
 import { Tokens } from './application/process/tokens.ts';
 import type { Alerts } from './application/alerts/alerts.ts';
@@ -41,6 +42,7 @@ import { createMetrics, type Metrics } from './infrastructure/telemetry/metrics.
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
+import { readTlsPair } from './infrastructure/tls-pair.ts';
 import { connectionCountMax, createClock } from './infrastructure/system.ts';
 import { spareLog } from './infrastructure/telemetry/spare-log.ts';
 import {
@@ -105,7 +107,7 @@ export async function runMaster(
         const { port } = await http.listen().catch((error: unknown) => {
           throw inWords(error, config);
         });
-        url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+        url = urlOf(config, port);
         // It listens, but takes no work before it has its database.
         log.info('the master starts', { event: 'starting', url, version: VERSION });
       },
@@ -122,7 +124,7 @@ export async function runMaster(
       stop: () => namespaces.stop(),
     },
     parts.tokens,
-    ...parts.alerting,
+    ...parts.duly,
     ...upkeep(parts, config, log),
   ]);
   let stopping: Promise<void> | null = null;
@@ -165,6 +167,10 @@ function outside({ store, resolver, notifier }: Parts): Part[] {
   ];
 }
 
+function urlOf({ host, tlsCert }: Config, port: number): string {
+  return `http${tlsCert === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** Of an address that cannot be listened on. */
 function inWords(error: unknown, { host, port }: Config): unknown {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error;
@@ -185,6 +191,8 @@ async function assemble(config: Config, log: ProcessLog) {
   const clock = createClock();
   // Never set: for what measures lengths of time, whatever becomes of terms.
   const evenClock = createClock();
+  const duties = new Duties(evenClock);
+  const certificate = await certificateOf(config, { clock: evenClock, log, duties });
   const spare = spareLog(log, () => performance.now());
   const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
   const metrics = createMetrics(VERSION);
@@ -200,7 +208,6 @@ async function assemble(config: Config, log: ProcessLog) {
     clock: evenClock,
     log,
   });
-  const duties = new Duties(evenClock);
   const shared: Shared = {
     config,
     clock,
@@ -240,10 +247,20 @@ async function assemble(config: Config, log: ProcessLog) {
   const disk = diskOf(databaseUrl);
   const of = { namespaces, duties, policy, disk };
   const { alerts, parts } = alerting(shared, { ...of, resolver, secrets: notifySecrets });
-  const { gateway, http } = doors(shared, { ...of, tokens, audit, alerts });
-  metrics.watch(namespaces, [namespaces, http, notifier, log], alerts);
+  const { gateway, http } = doors(shared, { ...of, tokens, audit, alerts, certificate });
+  metrics.watch(namespaces, [namespaces, http, notifier, log], alerts, certificate);
+  const duly = certificate === null ? parts : [...parts, certificate];
   const inside = { clock, store, notifier, resolver, namespaces, tokens, duties, notifySecrets };
-  return { ...inside, gateway, http, alerting: parts };
+  return { ...inside, gateway, http, duly };
+}
+
+/** Null: no TLS. */
+async function certificateOf(
+  { tlsCert: cert, tlsKey: key }: Config,
+  of: Pick<Parameters<typeof Certificate.begin>[0], 'clock' | 'log' | 'duties'>,
+): Promise<Certificate | null> {
+  if (cert === null || key === null) return null;
+  return Certificate.begin({ ...of, read: () => readTlsPair({ cert, key }) });
 }
 
 /** Where clients and executors come in. */
@@ -257,9 +274,10 @@ function doors(
     readonly duties: Duties;
     readonly policy: AddressPolicy;
     readonly disk: Disk;
+    readonly certificate: Certificate | null;
   },
 ): { readonly gateway: ExecutorGateway; readonly http: HttpServer } {
-  const { namespaces, tokens, audit, alerts, duties, disk } = inside;
+  const { namespaces, tokens, audit, alerts, duties, disk, certificate } = inside;
   const { host, port } = config;
   const logins = new Logins(`${hostname()} ${config.dataDir} ${port}`, () => evenClock.now());
   const authorizer = createAuthorizer(config, tokens, logins, rareLog);
@@ -281,6 +299,7 @@ function doors(
     audit,
     alerts,
     connections,
+    certificate,
     duties,
     console: readConsole(CONSOLE_FOLDERS),
     disk,

@@ -5,7 +5,7 @@
 import { didYouMean } from '@soda-scheduler/protocol';
 
 /** Variables of our other programs and of the tests, which may well be in the same environment. */
-const foreignVariables = /^SODA_(TEST_.*|SEED|URL|TOKEN|NAMESPACE|GROUP|LOG)$/;
+const foreignVariables = /^SODA_(TEST_.*|SEED|URL|TOKEN|NAMESPACE|GROUP|LOG|CA_FILE)$/;
 
 /** What Kubernetes sets in every pod for a Service of the namespace that is named `soda-...`. */
 function isOfKubernetes(name: string, value: string): boolean {

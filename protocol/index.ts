@@ -10,6 +10,7 @@ export type * from './api/bulk.ts';
 export type * from './api/events.ts';
 export type * from './jobs/backfill.ts';
 export type * from './jobs/calendars.ts';
+export * from './certificates.ts';
 export * from './close-codes.ts';
 export * from './csv.ts';
 export * from './event-kinds.ts';

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import {
   API_BASE,
   apiBaseOf,
+  certificateTrouble,
   DEFAULT_PORT,
   type GovernanceView,
   namespaceOf,
@@ -20,6 +21,7 @@ import { verifiedInWords } from '../audit-command.ts';
 import { connect, type ConnectionOptions, givenNamespace, remoteCommand } from '../connection.ts';
 import { Failure } from '../exit-code.ts';
 import { withoutStop } from '../output.ts';
+import { certificateFindings, givenCa } from './certificate.ts';
 import { clockFinding, type Finding } from './clock.ts';
 
 const CONNECT_TIMEOUT_S = 3;
@@ -35,7 +37,7 @@ export function doctorCommand(): Command {
     .addHelpText(
       'after',
       `
-Checks Node, the master and its version, what the token opens, the clocks, how full the queues of the
+Checks Node, the master and its version, its certificate, what the token opens, the clocks, how full the queues of the
 master are and whether it does its duties, the database when
 SODA_DATABASE_URL is set, the data directory when SODA_DATA_DIR is, ffmpeg for the video examples,
 and, where no master answers at an address of this machine, its port. The exit code is 1 if a check
@@ -73,18 +75,26 @@ type Ask = (route: string, withToken?: boolean) => Promise<Response>;
 async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
   const { url, token, requestTimeout: timeout = CONNECT_TIMEOUT_S } = options;
   const base = withoutApiBase(url).replace(/\/+$/, '');
+  const timeoutMs = Math.ceil(timeout * 1000);
+  const fetchBy = await fetcher();
   const ask: Ask = (route, withToken = true) =>
-    fetch(base + route, {
+    fetchBy(base + route, {
       headers: withToken && token !== undefined ? { authorization: `Bearer ${token}` } : {},
       redirect: 'manual',
-      signal: AbortSignal.timeout(Math.ceil(timeout * 1000)),
+      signal: AbortSignal.timeout(timeoutMs),
     });
+  const certificate = await certificateFindings(base, timeoutMs);
   let ready: Response;
   const askedAt = Date.now();
   try {
     ready = await ask('/readyz');
   } catch (error) {
     const isSilent = (error as Error).name === 'TimeoutError';
+    const trouble = troubleOf(error);
+    if (trouble !== undefined) {
+      const detail = `${base} is not trusted: ${trouble}`;
+      return [{ check: 'master', state: 'failed', detail }, ...certificate];
+    }
     return absent(base, isSilent ? `none within ${timeout} s` : reasonOf(error), isSilent);
   }
   const heardAt = Date.now();
@@ -108,6 +118,7 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
   const state = ready.ok ? 'ok' : 'failed';
   return [
     { check: 'master', state, detail: what.join(', ') },
+    ...certificate,
     await checkToken(ask, token),
     ...(await checkNamespace(ask, namespaceOf(url, givenNamespace(options)))),
     clockFinding(ready.headers.get('date'), { askedAt, heardAt }),
@@ -115,6 +126,16 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
     ...boundFindings(metrics),
     ...(await checkDuties(ask)),
   ];
+}
+
+/** That of Node knows no CA of one's own; the other takes a while to load. */
+async function fetcher(): Promise<(url: string, init: RequestInit) => Promise<Response>> {
+  const ca = givenCa();
+  if (ca === undefined) return fetch;
+  const { Agent, fetch: fetchWith } = await import('undici');
+  const dispatcher = new Agent({ connect: { ca } });
+  // The types of the two differ in what is not used here.
+  return (url, init) => fetchWith(url, { ...init, dispatcher } as object);
 }
 
 /** Nobody speaks HTTP there: is the port free for a master, or has somebody else got it? */
@@ -336,6 +357,10 @@ async function checkFfmpeg(): Promise<Finding> {
   } catch {
     return { check: 'ffmpeg', state: 'warning', detail: 'not found; the video examples need it' };
   }
+}
+
+function troubleOf(error: unknown): string | undefined {
+  return certificateTrouble(((error as Error).cause as NodeJS.ErrnoException | undefined)?.code);
 }
 
 function reasonOf(error: unknown): string {

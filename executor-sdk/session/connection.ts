@@ -1,6 +1,11 @@
 /** `Dial` over WebSocket: one socket, from dialling to its end. It knows nothing of what is said on it. */
 import type { IncomingMessage } from 'node:http';
-import { SESSION_LIMITS, SUBPROTOCOL, isFinalClose } from '@soda-scheduler/protocol';
+import {
+  SESSION_LIMITS,
+  SUBPROTOCOL,
+  certificateTrouble,
+  isFinalClose,
+} from '@soda-scheduler/protocol';
 import { WebSocket } from 'ws';
 import type { Closed, DialOptions, Dialled } from './dial.ts';
 
@@ -14,9 +19,10 @@ export class Connection implements Dialled {
   /** How this side ended it; whatever the other says of that afterwards means nothing. */
   #givenUp: Omit<Closed, 'isFinal'> | null = null;
 
-  constructor({ url, token, onOpen, onText, onClosed }: DialOptions) {
+  constructor({ url, token, ca, onOpen, onText, onClosed }: DialOptions) {
     const wsOptions = {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      ...(ca !== undefined && { ca }),
       closeTimeout: CLOSE_TIMEOUT_MS,
       maxPayload: SESSION_LIMITS.frameBytesMax,
       perMessageDeflate: false,
@@ -32,7 +38,10 @@ export class Connection implements Dialled {
     });
     socket.on('error', (error) => {
       const { code } = error as NodeJS.ErrnoException;
-      const said = code === 'EPROTO' ? 'it speaks no TLS there: is it http?' : error.message;
+      const said =
+        code === 'EPROTO'
+          ? 'it speaks no TLS there: is it http?'
+          : (certificateTrouble(code) ?? error.message);
       failure ||= said || String(code);
     });
     socket.on('unexpected-response', (_request, response) => {

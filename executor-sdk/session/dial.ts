@@ -25,6 +25,8 @@ export interface Dialled {
 export interface DialOptions {
   readonly url: string;
   readonly token: string | undefined;
+  /** PEM; undefined: those that Node trusts. */
+  readonly ca?: string | undefined;
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
   /** Called once, whatever happened before, and never from within a call of this side. */

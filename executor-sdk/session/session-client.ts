@@ -177,6 +177,7 @@ export class SessionClient {
       this.#connection = dial({
         url: settings.url,
         token: settings.token,
+        ca: settings.ca,
         onOpen: () => this.#sayHello(),
         onText: (text) => this.#receive(text),
         onClosed: (closed) => resolve(this.#closed(closed)),

@@ -12,6 +12,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Log, Role, Scope, TokenRecord } from '../application/ports.ts';
 import type { Tokens } from '../application/process/tokens.ts';
 import { digestOf } from './digest.ts';
+import { isSecure } from './http/listener.ts';
 import { Problem } from './http/problem.ts';
 import { type Logins, refuseForeignPage } from './console/logins.ts';
 
@@ -181,10 +182,11 @@ function whyUnknown(authorization = ''): string {
 
 function refuseWebPage(req: IncomingMessage): void {
   const { host, origin } = req.headers;
+  const own = `${isSecure(req.socket) ? 'https' : 'http'}://${host}`;
   if (host === undefined || !isLoopbackHost(host)) {
     throw new Problem('forbidden', 'Without tokens, only a loopback Host is served.');
   }
-  if (origin !== undefined && origin !== `http://${host}`) {
+  if (origin !== undefined && origin !== own) {
     throw new Problem('forbidden', 'Without tokens, other web origins are not served.');
   }
   const site = req.headers['sec-fetch-site'];

@@ -125,6 +125,7 @@ export class HttpFace {
       alerts: this.alerts,
       duties: this.duties,
       disk: async () => this.disk,
+      certificate: null,
       connections: new Connections(connectionCountMax, this.#log()),
       metrics,
       log: this.#log(),

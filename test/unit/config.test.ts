@@ -49,6 +49,8 @@ describe('configuration', () => {
     const config = configOf({ PATH: '/bin', SODA_TEST_MYSQL_URL: 'mysql://x', SODA_LOG: 'json' });
     expect(config).to.deep.equal({
       host: '127.0.0.1',
+      tlsCert: null,
+      tlsKey: null,
       port: 18890,
       databaseUrl: 'sqlite:data/soda.db',
       dataDir: './data',

@@ -31,7 +31,9 @@ export class Connections {
   /** Begins to count those of a server. Once only. */
   watch(server: Server): void {
     server.maxConnections = this.#countMax + SPARE_CONNECTION_COUNT_MAX;
+    // Of those with TLS a request names another socket than the one that was taken.
     server.on('connection', (socket) => this.#take(socket));
+    server.on('secureConnection', (socket: Socket) => this.#mark(socket));
     server.on('drop', (dropped) => this.#tell(dropped?.remoteAddress));
     // Without anybody who listens to it this would be the end of the process.
     server.once('listening', () =>
@@ -58,6 +60,10 @@ export class Connections {
   #take(socket: Socket): void {
     this.#count += 1;
     socket.once('close', () => (this.#count -= 1));
+    this.#mark(socket);
+  }
+
+  #mark(socket: Socket): void {
     if (this.#count <= this.#countMax) return;
     this.#spare.add(socket);
     socket.setTimeout(SPARE_TIMEOUT_MS);

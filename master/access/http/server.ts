@@ -3,7 +3,7 @@
  * requests; the hot ones are found by their exact URL, because it alone costs several times
  * what the master does for a submit. Holds no rule about tasks.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Disk, Log } from '../../application/ports.ts';
@@ -26,6 +26,7 @@ import {
   namespaceRoutes,
 } from '../routes/namespaces.ts';
 import type { Connections } from './connections.ts';
+import { createListener, type ServerCertificate } from './listener.ts';
 import { openApiOf } from './openapi.ts';
 import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
 import { answerSocket, Problem } from './problem.ts';
@@ -81,6 +82,8 @@ export interface HttpServerOptions {
   readonly audit: AuditTrail;
   readonly alerts: Alerts;
   readonly connections: Connections;
+  /** Null: no TLS. */
+  readonly certificate: ServerCertificate | null;
   readonly duties: Pick<Duties, 'views'>;
   readonly console: ConsoleFiles;
   readonly disk: Disk;
@@ -138,7 +141,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     res.on('close', () => closing && server.closeIdleConnections());
     inTurn(req, res, () => void turns.run(() => req.socket.writable && answer(req, res)));
   };
-  const server = createServer(
+  const server = createListener(
     {
       headersTimeout: options.timeoutsMs?.headers ?? HEADERS_TIMEOUT_MS,
       requestTimeout: options.timeoutsMs?.request ?? REQUEST_TIMEOUT_MS,
@@ -151,6 +154,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       requireHostHeader: false,
       IncomingMessage: Request,
     },
+    options.certificate,
     take,
   );
   server.timeout = SOCKET_TIMEOUT_MS;
@@ -172,10 +176,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     server,
     routes,
-    fills: () => {
-      const parts = [options.connections, bodies, answers, followers];
-      return parts.flatMap((part) => [...part.fills()]);
-    },
+    fills: () =>
+      [options.connections, bodies, answers, followers].flatMap((part) => [...part.fills()]),
     listen() {
       const address = listen(server, options.host, options.port);
       opening = address.catch(() => undefined);
@@ -306,7 +308,8 @@ function answerBrokenRequest(
   socket: Socket,
   newest: ServerResponse | undefined,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  const isHttp = /^(?:HPE|ERR_HTTP)_/.test(error.code ?? '');
+  if (!isHttp || !socket.writable) {
     socket.destroy();
     return;
   }

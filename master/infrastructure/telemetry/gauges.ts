@@ -33,6 +33,12 @@ export interface Raised {
   readonly raisedNow: readonly Pick<Alert, 'kind' | 'severity'>[];
 }
 
+/** What the master shows to whoever connects by TLS. */
+export interface Certified {
+  readonly daysLeft: number;
+  readonly isStale: boolean;
+}
+
 /** What reads all metrics at once, as they are then. */
 export type Scrape = <T>(read: () => Promise<T>) => Promise<T>;
 
@@ -43,12 +49,14 @@ export function watchGauges(
   scraped: Scraped,
   bounded: readonly Bounded[],
   alerts: Raised,
+  certificate: Certified | null,
 ): Scrape {
   const gauge = gaugesIn(registry);
   // Each costs a look at every lane: one for all gauges of a scrape, and none is kept after it.
   let backlogs = new Map<ScrapedNamespace, Backlog>();
   watchNamespaces(gauge, labels, scraped, (master) => backlogs.get(master) ?? NO_BACKLOG);
   watchProcess(gauge, scraped, bounded);
+  watchCertificate(gauge, certificate);
   gauge('alerts_raised', 'Alerts that last, silenced ones too.', ['kind', 'severity'], (raised) => {
     for (const { kind, severity } of alerts.raisedNow) raised.inc({ kind, severity });
   });
@@ -86,6 +94,15 @@ function gaugesIn(registry: Registry) {
         },
       }),
     );
+}
+
+function watchCertificate(gauge: MakeGauge, certificate: Certified | null): void {
+  gauge('tls_certificate_days_left', 'Until the certificate expires.', [], (days) => {
+    if (certificate !== null) days.set(certificate.daysLeft);
+  });
+  gauge('tls_certificate_stale', '1: another one is there, and cannot be used.', [], (stale) => {
+    if (certificate !== null) stale.set(certificate.isStale ? 1 : 0);
+  });
 }
 
 type MakeGauge = ReturnType<typeof gaugesIn>;

@@ -8,7 +8,14 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Observer } from '../../application/ports.ts';
 import type { Observation } from '../../domain/effects.ts';
 import type { Task } from '../../domain/model/task.ts';
-import { type Bounded, type Raised, type Scrape, type Scraped, watchGauges } from './gauges.ts';
+import {
+  type Bounded,
+  type Certified,
+  type Raised,
+  type Scrape,
+  type Scraped,
+  watchGauges,
+} from './gauges.ts';
 import { createLabels, type Labels } from './labels.ts';
 
 const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -20,7 +27,12 @@ export interface Metrics {
   answered(route: string, status: number, seconds: number): void;
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
   /** From now on scrapes read the fleet and the bounds from here. Until then those gauges are empty. */
-  watch(scraped: Scraped, bounded: readonly Bounded[], alerts: Raised): void;
+  watch(
+    scraped: Scraped,
+    bounded: readonly Bounded[],
+    alerts: Raised,
+    certificate?: Certified | null,
+  ): void;
 }
 
 export function createMetrics(version: string): Metrics {
@@ -47,8 +59,8 @@ export function createMetrics(version: string): Metrics {
       const text = await scrape(() => registry.metrics());
       return { contentType: registry.contentType, text };
     },
-    watch: (scraped, bounded, alerts) => {
-      scrape = watchGauges(registry, labels, scraped, bounded, alerts);
+    watch: (scraped, bounded, alerts, certificate = null) => {
+      scrape = watchGauges(registry, labels, scraped, bounded, alerts, certificate);
     },
   };
 }

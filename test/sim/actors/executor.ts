@@ -49,6 +49,7 @@ export class SimExecutor {
       settings: {
         url: '',
         token: undefined,
+        ca: undefined,
         executorId,
         incarnation,
         isLastingId: true,
