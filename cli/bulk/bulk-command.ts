@@ -113,7 +113,8 @@ async function perform(
   signal: AbortSignal,
 ): Promise<void> {
   const preview = await client.operations.preview(bulk, { signal });
-  if (preview.count === 0 && (yes === true || !output.json)) {
+  const isNone = preview.count === 0 && preview.exact;
+  if (isNone && (yes === true || !output.json)) {
     output.say({ count: 0 }, 'There is no such task.');
     return;
   }

@@ -98,7 +98,7 @@ export async function askForMany(
   tell('');
   if (!stays()) return;
   const { count, exact, sample, token } = preview;
-  if (count === 0) {
+  if (count === 0 && exact) {
     tell(t('bulk.nothing'));
     return;
   }

@@ -291,10 +291,10 @@ export interface TaskStore extends LogStore, LoadReads, UsageReads {
   readonly jobs: JobReads;
   // What follows is asked for by others than the engine: it must not stand in its way.
 
-  /** How many there are: one by one up to so many, and for so long. */
+  /** How many there are, by the first so many rows and as many of all others, and for so long. */
   countTasks(
     search: TaskSearch,
-    limits: { readonly countMax: number; readonly msMax: number; readonly sampleCount: number },
+    limits: { readonly lookMax: number; readonly msMax: number; readonly sampleCount: number },
   ): Promise<SearchCount>;
 
   /** With all attempts that are kept, large details left out; or with one attempt, whole. */

@@ -108,8 +108,8 @@ export const WORK_KEPT_MS_MAX = 7 * 86_400_000;
 export const WORK_KEPT_MS_MIN = 10 * 60_000;
 export const WORK_KNOWN_COUNT_MAX = 2_000;
 
-/** Tasks that a preview counts one by one; of more, and after so long a search, it estimates. */
-export const PREVIEW_COUNT_MAX = 100_000;
+/** Rows that a preview looks at one by one; by as many others it estimates all that follow, and after so long a search by few. */
+export const PREVIEW_LOOK_COUNT_MAX = 100_000;
 export const PREVIEW_MS_MAX = 3_000;
 
 /** Lanes whose tasks one list has in order; beyond it the list is refused, and is to name a type or a group. */

@@ -1,5 +1,5 @@
 /** Operations on many tasks, put to the engine and the store. Holds no state of its own. */
-import { PREVIEW_COUNT_MAX, PREVIEW_MS_MAX } from '../../domain/bounds.ts';
+import { PREVIEW_LOOK_COUNT_MAX, PREVIEW_MS_MAX } from '../../domain/bounds.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';
 import type { Command } from '../../domain/events.ts';
 import { isSeen, type Sight } from '../../domain/model/task-filter.ts';
@@ -44,7 +44,7 @@ export class Operations implements OperationsHandle {
       return { ...frozen, count: ids.length, isExact: true, sample };
     }
     const question = searchOf({ action, filter, within: this.#sight, ...frozen });
-    const limits = { countMax: PREVIEW_COUNT_MAX, msMax: PREVIEW_MS_MAX };
+    const limits = { lookMax: PREVIEW_LOOK_COUNT_MAX, msMax: PREVIEW_MS_MAX };
     const found = await search(() =>
       store.countTasks(question, { ...limits, sampleCount: SAMPLE_COUNT }),
     );

@@ -58,9 +58,9 @@ export function pageOf(
 
 export function countOf(
   found: readonly StoredTask[],
-  { countMax, sampleCount }: Parameters<TaskStore['countTasks']>[1],
+  { lookMax, sampleCount }: Parameters<TaskStore['countTasks']>[1],
 ): SearchCount {
-  const isExact = found.length <= countMax;
+  const isExact = found.length <= lookMax;
   return { count: found.length, isExact, sample: found.slice(0, sampleCount).map(light) };
 }
 

@@ -10,7 +10,7 @@ import { type DefaultStore, describeStores } from '../subjects.ts';
 
 /** Each on a store of its own. */
 const RUNS = 2;
-const LIMITS = { countMax: 1_000, msMax: 60_000, sampleCount: 3 };
+const LIMITS = { lookMax: 100_000, msMax: 60_000, sampleCount: 3 };
 const live = ['waiting', 'held', 'offered', 'running'] as const;
 const over = ['succeeded', 'failed', 'canceled', 'expired'] as const;
 
@@ -122,8 +122,26 @@ describeStores('counts of long work', (open) => {
     await store.commit(commit(term, { inserts }));
     const frozen = { filter: ANY_TASK, states: live, seqMax: 1e9, endedBefore: NOW };
     const search = { ...frozen, isBackwards: false };
-    const { count, isExact } = await store.countTasks(search, { ...LIMITS, countMax: 500 });
+    const { count, isExact } = await store.countTasks(search, { ...LIMITS, lookMax: 500 });
     expect(count).to.equal(3_000);
     expect(isExact).to.equal(false);
+  });
+
+  it('look also at rows behind those that are looked at one by one', async () => {
+    const store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    const inserts = Array.from({ length: 8_000 }, (_, index) =>
+      task(index + 1, { params: '0', type: index < 4_000 ? 'old' : 'new' }),
+    );
+    await store.commit(commit(term, { inserts }));
+    const filter = { ...ANY_TASK, type: 'new' };
+    const search = { filter, states: live, seqMax: 1e9, endedBefore: NOW, isBackwards: false };
+    const { count, isExact, sample } = await store.countTasks(search, {
+      ...LIMITS,
+      lookMax: 3_000,
+    });
+    expect(count).to.be.closeTo(4_000, 1_000);
+    expect(isExact).to.equal(false);
+    for (const one of sample) expect(one.task.type).to.equal('new');
   });
 });
