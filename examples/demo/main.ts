@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type CallbackBody, type TaskView, createClient } from '@soda-scheduler/client';
 import { type Receiver, receiveCallbacks } from '../callback-receiver/receiver.ts';
-import type { TranscodeProgress, TranscodeResult } from '../ffmpeg/transcode.ts';
+import type { RenditionProgress, Renditions } from '../ffmpeg/renditions.ts';
 import { DemoProcess } from './processes.ts';
 import { bold, complain, dim, done, megabytes, progressLine, say, shown } from './screen.ts';
 import { type FoundFfmpeg, provideClip, provideFfmpeg } from './video.ts';
@@ -184,7 +184,7 @@ class Demo {
     const [callback] = (await this.#unlessEnded(calledBack)) as [CallbackBody];
     done('task', `succeeded in ${took} s`);
     done('callback', 'received, signature verified', `code ${callback.code}`);
-    for (const output of (callback.result as TranscodeResult).outputs) {
+    for (const output of (callback.result as Renditions).outputs) {
       const what = `${output.width}x${output.height}, ${output.seconds?.toFixed(1)} s`;
       done('output', this.#shown(output.path), `${what}, ${megabytes(output.bytes)}`);
     }
@@ -197,7 +197,7 @@ class Demo {
         this.#client.wait(taskId, {
           signal: this.#signal,
           onProgress: ({ state, progress }) => {
-            const now = progress?.state as Partial<TranscodeProgress> | undefined;
+            const now = progress?.state as Partial<RenditionProgress> | undefined;
             const making = now?.path === undefined ? state : `output ${now.output} of ${now.of}`;
             const speed = now?.speed ? `, ${now.speed.toFixed(1)}x` : '';
             line.show(progress?.percent ?? 0, `${making}${speed}`);

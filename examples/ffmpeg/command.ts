@@ -6,6 +6,7 @@ import { GUARDED_INPUT } from '../media/input-guard.ts';
 import type { OutputSpec } from './params.ts';
 import type { Picture } from '../media/picture.ts';
 import type { Media } from '../media/media.ts';
+import { TELLING } from '../media/attempt/run-ffmpeg.ts';
 
 const encoders = {
   h264: 'libx264',
@@ -35,8 +36,7 @@ export function transcodeArguments(command: TranscodeCommand): string[] {
   const audio = media.audio && output.audio;
   const threads = command.threads === null ? [] : ['-threads', String(command.threads)];
   return [
-    ...['-nostdin', '-hide_banner', '-loglevel', 'warning', '-nostats', '-progress', 'pipe:1'],
-    ...['-y', ...threads, ...GUARDED_INPUT, '-i', `file:${command.input}`],
+    ...[...TELLING, ...threads, ...GUARDED_INPUT, '-i', `file:${command.input}`],
     ...['-filter_complex', filterGraph(command)],
     ...(picture && output.video ? ['-map', '[v]', ...videoOptions(output.video, picture)] : []),
     ...(audio ? ['-map', '[a]', ...audioOptions(audio)] : []),
@@ -67,7 +67,8 @@ function filterGraph({ media, output, picture }: TranscodeCommand): string {
   }
   if (audio) {
     const sampleRate = audio.sample_rate ?? media.audio?.sampleRate ?? 48_000;
-    parts.push(`anullsrc=r=${sampleRate}:cl=stereo,atrim=duration=${pad}[a1]`);
+    const layout = (audio.channels ?? media.audio?.channels) === 1 ? 'mono' : 'stereo';
+    parts.push(`anullsrc=r=${sampleRate}:cl=${layout},atrim=duration=${pad}[a1]`);
   }
   const segments = [0, 1]
     .map((n) => `${picture ? `[v${n}]` : ''}${audio ? `[a${n}]` : ''}`)
@@ -90,7 +91,7 @@ function videoOptions(video: NonNullable<OutputSpec['video']>, picture: Picture)
 }
 
 /** Where they matter they are written into the file: players guess the rest by the size. */
-function colours({ transfer, toneMapped }: Picture): string[] {
+export function colours({ transfer, toneMapped }: Picture): string[] {
   if (transfer === null && !toneMapped) return [];
   const [primaries, curve, matrix] =
     transfer === null ? ['bt709', 'bt709', 'bt709'] : ['bt2020', transfer, 'bt2020nc'];

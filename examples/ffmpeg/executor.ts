@@ -1,13 +1,15 @@
 #!/usr/bin/env node
-/** An executor for `ffmpeg.transcode` as a process: the environment in, an exit code out. */
+/** An executor for `ffmpeg.transcode` and `ffmpeg.edit` as a process: the environment in, an exit code out. */
 import { createExecutor } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 import { findFfmpeg, missingProgram } from '../media/binaries.ts';
 import { MediaRoot } from '../media/media-root.ts';
 import { COMMON_SETTINGS, executorOptions, DEFAULT_URL, runProgram } from '../media/program.ts';
+import { editHandler } from './edit/edit.ts';
+import type { FfmpegSettings } from './renditions.ts';
 import { transcodeHandler } from './transcode.ts';
 
-const HELP = `Runs tasks of type ffmpeg.transcode. Settings are environment variables:
+const HELP = `Runs tasks of the types ffmpeg.transcode and ffmpeg.edit. Settings are environment variables:
 
   MEDIA_ROOT           the one directory that is read and written (required)
   SODA_URL             the master (${DEFAULT_URL})
@@ -28,18 +30,20 @@ async function main(env: z.output<typeof settings>): Promise<void> {
   const programs = await findFfmpeg(process.env);
   const mediaRoot = await MediaRoot.open(env.MEDIA_ROOT);
   const freeBytesMin = env.FREE_MB_MIN * 1e6;
-  const handler = transcodeHandler({
+  const ffmpegSettings: FfmpegSettings = {
     ...programs,
     mediaRoot,
     threads: env.FFMPEG_THREADS ?? null,
     stallMs: env.STALL_SECONDS * 1000,
-  });
+  };
   await createExecutor({
     ...executorOptions(env),
+    scratchDir: env.MEDIA_ROOT,
     ready: async () =>
       (await missingProgram(programs)) ?? (await mediaRoot.problem(freeBytesMin)) ?? true,
   })
-    .handle('ffmpeg.transcode', handler)
+    .handle('ffmpeg.transcode', transcodeHandler(ffmpegSettings))
+    .handle('ffmpeg.edit', editHandler(ffmpegSettings))
     .start();
 }
 

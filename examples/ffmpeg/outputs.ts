@@ -81,12 +81,21 @@ export async function isUntouched(target: string, finished: FinishedOutput): Pro
 /** Raised when equal wishes are met in another way, so that what was made before is made anew. */
 const RECIPE = 2;
 
-/** The same for the same input, wishes and recipe, and for nothing else. */
-export async function fingerprintOf(input: string, output: OutputSpec): Promise<string> {
-  const { size, mtimeMs } = await stat(input);
-  const { path: _, ...wishes } = output;
-  const made = JSON.stringify([RECIPE, input, size, mtimeMs, wishes]);
-  return `soda:${createHash('sha256').update(made).digest('hex').slice(0, 32)}`;
+/** What a file is, until somebody writes it: where it is, its size and its time. */
+export async function identityOf(path: string): Promise<readonly unknown[]> {
+  const { size, mtimeMs } = await stat(path);
+  return [path, size, mtimeMs];
+}
+
+/** The same for the same source, wishes and recipe, and for nothing else. */
+export function fingerprintOf(source: readonly unknown[], output: OutputSpec): string {
+  const { path: _, input: __, ...wishes } = output;
+  return fingerprint([RECIPE, ...source, wishes]);
+}
+
+/** The same for equal values, in the form that goes into the `comment` of a file. */
+export function fingerprint(of: readonly unknown[]): string {
+  return `soda:${createHash('sha256').update(JSON.stringify(of)).digest('hex').slice(0, 32)}`;
 }
 
 type TaskKey = Pick<Task, 'namespace' | 'id'>;

@@ -3,7 +3,7 @@
  * from a list, so that nothing a client writes can reach ffmpeg as an option, a filter or a URL.
  */
 import { z } from 'zod';
-import { mediaPath, parseWith, resolution } from '../media/fields.ts';
+import { mediaPath, parseWith, resolution, threads } from '../media/fields.ts';
 
 export const containers = {
   '.mp4': { muxer: 'mp4', video: ['h264', 'h265'], audio: ['aac', 'mp3'] },
@@ -38,9 +38,10 @@ const audio = z
   })
   .describe('What is not given stays as in the input, or is up to the encoder; null: none.');
 
-const output = z
+export const output = z
   .strictObject({
     path: mediaPath,
+    input: mediaPath.optional(),
     video: video.nullable().default({}),
     audio: audio.nullable().default({}),
     pad_seconds: z.number().positive().max(600).optional(),
@@ -77,6 +78,7 @@ const output = z
     }
     return {
       path: given.path,
+      input: given.input,
       muxer: container.muxer,
       video,
       audio,
@@ -84,13 +86,25 @@ const output = z
     };
   });
 
-const transcodeParams = z.strictObject({
-  input: mediaPath,
-  outputs: z.array(output).min(1).max(16),
-});
+const transcodeParams = z
+  .strictObject({
+    input: mediaPath.optional(),
+    outputs: z.array(output).min(1).max(16),
+    threads: threads.optional(),
+  })
+  .transform(({ input, outputs, threads: asked }, context) => ({
+    threads: asked,
+    outputs: outputs.map((one, index) => {
+      const own = one.input ?? input;
+      if (own !== undefined) return { ...one, input: own };
+      const message = 'expected an input, here or for the whole task';
+      context.addIssue({ code: 'custom', path: ['outputs', index, 'input'], message });
+      return z.NEVER;
+    }),
+  }));
 
 export type TranscodeParams = z.output<typeof transcodeParams>;
-export type OutputSpec = TranscodeParams['outputs'][number];
+export type OutputSpec = z.output<typeof output>;
 
 /** @throws {NonRetryableError} that names each wrong field and what was expected. */
 export function parseParams(params: unknown): TranscodeParams {

@@ -4,6 +4,7 @@
  */
 import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
+import { PIXELS_MAX } from './input-guard.ts';
 
 /** Inside the media root; see `MediaRoot` for what is checked against the file system. */
 export const mediaPath = z
@@ -20,7 +21,13 @@ export const resolution = z
   .regex(/^\d{2,4}x\d{2,4}$/, 'expected WIDTHxHEIGHT, such as 854x480')
   .refine((text) => text.split('x').every((side) => Number(side) % 2 === 0 && +side >= 16), {
     error: 'expected an even width and height of at least 16',
+  })
+  .refine((text) => text.split('x').reduce((area, side) => area * Number(side), 1) <= PIXELS_MAX, {
+    error: `expected up to ${PIXELS_MAX} pixels (8192x4320)`,
   });
+
+/** For decoding and encoding each. The executor may have a smaller bound. */
+export const threads = z.int().min(1).max(64);
 
 /** @throws {NonRetryableError} that names each wrong field and what was expected. */
 export function parseWith<Schema extends z.ZodType>(
@@ -33,4 +40,9 @@ export function parseWith<Schema extends z.ZodType>(
     (issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`,
   );
   throw new NonRetryableError(`These parameters cannot be used: ${problems.join('; ')}`);
+}
+
+/** How many threads a task gets: what it asks for, but never more than the executor's; null leaves it to ffmpeg. */
+export function threadsFor(asked: number | undefined, most: number | null): number | null {
+  return asked === undefined || most === null ? (asked ?? most) : Math.min(asked, most);
 }

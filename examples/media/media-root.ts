@@ -5,7 +5,7 @@
  */
 import { access, constants, lstat, mkdir, realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { NonRetryableError } from '@soda-scheduler/executor-sdk';
+import { NonRetryableError, type Task } from '@soda-scheduler/executor-sdk';
 import { describeFsError, isFsError } from './failures.ts';
 
 /** Names of files that are being made begin with it. */
@@ -61,7 +61,7 @@ export class MediaRoot {
   async output(path: string): Promise<string> {
     const wanted = resolve(this.#path, path);
     this.#confine(wanted, path);
-    if (basename(wanted).startsWith(TEMPORARY_MARK)) {
+    if (wanted.split(sep).some((name) => name.startsWith(TEMPORARY_MARK))) {
       throw new NonRetryableError(
         `output ${path}: names of ${TEMPORARY_MARK}… are temporary files`,
       );
@@ -80,6 +80,16 @@ export class MediaRoot {
     } catch (error) {
       throw describeFsError(error, `output ${path}`);
     }
+  }
+
+  /**
+   * A folder of this task alone, for what its next attempt goes on with, wherever that runs: it lasts from one attempt to
+   * the next. Whoever is done with the task removes it.
+   */
+  async workFolder({ namespace, id }: Pick<Task, 'namespace' | 'id'>): Promise<string> {
+    const folder = join(this.#path, `${TEMPORARY_MARK}work`, `${namespace}~${id}`);
+    await mkdir(folder, { recursive: true });
+    return folder;
   }
 
   #confine(real: string, given: string, rootItself = false): void {

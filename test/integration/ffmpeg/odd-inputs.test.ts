@@ -13,7 +13,8 @@ import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 import type { Media } from '../../../examples/media/media.ts';
 import { type Prober, probe } from '../../../examples/media/probe.ts';
-import { type TranscodeResult, transcodeHandler } from '../../../examples/ffmpeg/transcode.ts';
+import type { Renditions } from '../../../examples/ffmpeg/renditions.ts';
+import { transcodeHandler } from '../../../examples/ffmpeg/transcode.ts';
 
 const SOUND = ['-f', 'lavfi', '-i', 'sine=d=2'];
 const picture = (size = '64x36', more = '') => [
@@ -44,11 +45,11 @@ describe('a transcode of an odd input', function () {
     input: string,
     outputs: readonly object[],
     settings: Partial<Prober> = {},
-  ): Promise<{ result: TranscodeResult; error?: unknown; made: Media[] }> {
+  ): Promise<{ result: Renditions; error?: unknown; made: Media[] }> {
     const mediaRoot = await MediaRoot.open(root);
     const handler = transcodeHandler({ ...prober, mediaRoot, threads: 1, ...settings });
     const report = await runHandler(handler, { id: `odd-${input}`, params: { input, outputs } });
-    const result = (report.result ?? { outputs: [] }) as TranscodeResult;
+    const result = (report.result ?? { outputs: [] }) as Renditions;
     const made = await Promise.all(
       result.outputs.map(({ path }) =>
         probe(prober, join(root, path), path, {

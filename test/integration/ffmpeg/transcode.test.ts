@@ -18,12 +18,12 @@ import { join } from 'node:path';
 import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 import { type Prober, probe } from '../../../examples/media/probe.ts';
-import {
-  type TranscodeProgress,
-  type TranscodeResult,
-  type TranscodeSettings,
-  transcodeHandler,
-} from '../../../examples/ffmpeg/transcode.ts';
+import type {
+  FfmpegSettings,
+  RenditionProgress,
+  Renditions,
+} from '../../../examples/ffmpeg/renditions.ts';
+import { transcodeHandler } from '../../../examples/ffmpeg/transcode.ts';
 
 const CLIP_SECONDS = 2;
 const SMALL = { resolution: '64x48', gop: 10 };
@@ -31,8 +31,8 @@ const SMALL = { resolution: '64x48', gop: 10 };
 interface Run {
   readonly params: unknown;
   readonly checkpoint?: unknown;
-  readonly settings?: Partial<TranscodeSettings>;
-  readonly onProgress?: (state: TranscodeProgress, abort: AbortController) => void;
+  readonly settings?: Partial<FfmpegSettings>;
+  readonly onProgress?: (state: RenditionProgress, abort: AbortController) => void;
 }
 
 describe('a media root', () => {
@@ -81,17 +81,17 @@ describe('a transcode', function () {
         const progress = (given: number | Progress) => {
           if (typeof given === 'number') throw new Error('it says no more than a number');
           context.progress(given);
-          onProgress?.(given.state as TranscodeProgress, abort);
+          onProgress?.(given.state as RenditionProgress, abort);
         };
         return handler(task, { ...context, progress });
       },
       { id: 'task-1', params, checkpoint, signal: abort.signal },
     );
-    const result = report.result as TranscodeResult | undefined;
+    const result = report.result as Renditions | undefined;
     return { ...report, result, error: report.error as Error | undefined };
   }
 
-  async function outputsOf(run: Run): Promise<TranscodeResult['outputs']> {
+  async function outputsOf(run: Run): Promise<Renditions['outputs']> {
     const { result, error } = await transcode(run);
     if (result === undefined) throw error ?? new Error('neither result nor error');
     return result.outputs;

@@ -1,15 +1,15 @@
 /** The pure parts of the ffmpeg executor: parameters, arguments, and what ffmpeg says. */
 import { expect } from 'chai';
-import { transcodeArguments } from '../../examples/ffmpeg/command.ts';
-import { parseParams } from '../../examples/ffmpeg/params.ts';
+import { transcodeArguments } from '../../../examples/ffmpeg/command.ts';
+import { parseParams } from '../../../examples/ffmpeg/params.ts';
 import {
   type Media,
   type VideoStream,
   parseBanner,
   parseProbe,
-} from '../../examples/media/media.ts';
-import { planPicture } from '../../examples/media/picture.ts';
-import { ProgressReader } from '../../examples/media/progress.ts';
+} from '../../../examples/media/media.ts';
+import { planPicture } from '../../../examples/media/picture.ts';
+import { ProgressReader } from '../../../examples/media/progress.ts';
 
 const video: VideoStream = {
   codec: 'h264',
@@ -126,7 +126,7 @@ describe('ffmpeg arguments', () => {
   it('append black and silence', () => {
     expect(valueOf(argumentsOf({ path: 'a.mp4', pad_seconds: 1.5 }), '-filter_complex')).to.equal(
       '[0:V:0]scale=1280:720,setsar=1[v0];[0:a:0]anull[a0];color=c=black:s=1280x720:r=25:d=1.5[v1];' +
-        'anullsrc=r=44100:cl=stereo,atrim=duration=1.5[a1];' +
+        'anullsrc=r=44100:cl=mono,atrim=duration=1.5[a1];' +
         '[v0][a0][v1][a1]concat=n=2:v=1:a=1:unsafe=1[v][a]',
     );
   });

@@ -1,0 +1,55 @@
+/** Frame rates as fractions: what is cut to the frame cannot go by rounded ones. Pure. */
+
+export interface FrameRate {
+  readonly frames: number;
+  readonly perSeconds: number;
+}
+
+const usual: readonly FrameRate[] = [
+  ...[10, 12, 15, 20].map(whole),
+  { frames: 24_000, perSeconds: 1001 },
+  ...[24, 25].map(whole),
+  { frames: 30_000, perSeconds: 1001 },
+  ...[30, 48, 50].map(whole),
+  { frames: 60_000, perSeconds: 1001 },
+  ...[60, 90, 100, 120].map(whole),
+];
+
+/** 29.97 is meant as 30000/1001. */
+const ROUNDING = 0.0002;
+/** A phone that has missed some frames still takes 30 a second. */
+const MISSED = 0.02;
+
+/** As somebody writes it: 25, or 23.976. */
+export function exactRate(rate: number): FrameRate {
+  return closest(rate, ROUNDING) ?? { frames: Math.round(rate * 1000), perSeconds: 1000 };
+}
+
+/** The usual one of a source, whose average may be a little off. */
+export function steadyRate(average: number): FrameRate {
+  return closest(average, MISSED) ?? whole(Math.max(1, Math.round(average)));
+}
+
+export function secondsOf(frameCount: number, { frames, perSeconds }: FrameRate): number {
+  return (frameCount * perSeconds) / frames;
+}
+
+/** The frame that is nearest to an instant; the first is 0. */
+export function frameAt(seconds: number, { frames, perSeconds }: FrameRate): number {
+  return Math.round((seconds * frames) / perSeconds);
+}
+
+/** As ffmpeg takes it. */
+export function rateText({ frames, perSeconds }: FrameRate): string {
+  return perSeconds === 1 ? String(frames) : `${frames}/${perSeconds}`;
+}
+
+function whole(frames: number): FrameRate {
+  return { frames, perSeconds: 1 };
+}
+
+function closest(rate: number, tolerance: number): FrameRate | null {
+  const distance = ({ frames, perSeconds }: FrameRate) => Math.abs(frames / perSeconds / rate - 1);
+  const nearest = usual.reduce((best, one) => (distance(one) < distance(best) ? one : best));
+  return distance(nearest) <= tolerance ? nearest : null;
+}
