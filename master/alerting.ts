@@ -10,7 +10,7 @@ import type { Config } from './config.ts';
 import { HttpAlertSender } from './infrastructure/alerts/alert-sender.ts';
 import { sayAlive } from './infrastructure/alerts/alive.ts';
 import { Mailer } from './infrastructure/alerts/mailer.ts';
-import type { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
+import type { AddressPolicy } from '@soda-scheduler/address-policy';
 import type { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 
 const ID_BYTES = 12;

@@ -8,7 +8,7 @@ import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
 import { shownUrl } from './domain/alerts/rule.ts';
 import { isZone } from './domain/usage/day.ts';
-import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
+import { AddressPolicy } from '@soda-scheduler/address-policy';
 import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
 import { readDatabaseUrl } from './infrastructure/sql/database-url.ts';
 import {
@@ -121,7 +121,7 @@ const configSchema = z.object({
     .describe('Opens executor sessions, and nothing else.')
     .register(fieldMeta, { env: 'SODA_EXECUTOR_TOKEN', value: 'file', secret: true }),
   notifyAllow: commaList
-    .refine((list) => works(() => new AddressPolicy(list)), {
+    .refine((list) => works(() => new AddressPolicy(list, 'SODA_NOTIFY_ALLOW')), {
       error: 'expected host names, addresses or CIDRs',
     })
     .describe(

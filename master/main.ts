@@ -33,7 +33,7 @@ import { policyOf } from './policy.ts';
 import { upkeep } from './upkeep.ts';
 import type { Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
-import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
+import { AddressPolicy } from '@soda-scheduler/address-policy';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
 import { readConsole } from './infrastructure/console-files.ts';
 import { openDataDirectory } from './infrastructure/data-directory.ts';
@@ -199,7 +199,7 @@ async function assemble(config: Config, log: ProcessLog) {
   const notifySecrets =
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
   const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, pool, log });
-  const policy = new AddressPolicy(config.notifyAllow);
+  const policy = new AddressPolicy(config.notifyAllow, 'SODA_NOTIFY_ALLOW');
   const resolver = new NameResolver(evenClock);
   const notifier = new HttpNotifier({
     secrets: notifySecrets,

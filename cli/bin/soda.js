@@ -28,6 +28,7 @@ const MODULES = new URL('../dist/soda.js', import.meta.url);
 const BUNDLE = 'cli/dist/soda.bundle.js';
 /** What `tsc` writes whenever it has written any of it. */
 const COMPILED = [
+  'address-policy/dist/address-policy.tsbuildinfo',
   'cli/dist/cli.tsbuildinfo',
   'client/dist/client.tsbuildinfo',
   'master/dist/domain.tsbuildinfo',

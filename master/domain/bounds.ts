@@ -384,11 +384,10 @@ export const RECEIVER_ANSWER_BYTES_MAX = 64 * KiB;
 
 /**
  * Names of receivers that are known, and that are being asked for, more than there may be connections that
- * wait for one; and addresses whose verdict is remembered. Beyond it the oldest are forgotten, or the try fails.
+ * wait for one. Beyond it the oldest are forgotten, or the try fails.
  */
 export const KNOWN_NAMES_MAX = 5_000;
 export const ASKED_NAMES_MAX = 2_000;
-export const KNOWN_ADDRESSES_MAX = 1_000;
 
 /** Bytes of log that nobody has read yet; beyond it lines are lost, and counted. */
 export const LOG_BYTES_MAX = 16 * MiB;

@@ -12,7 +12,7 @@ import { AuditTrail } from '../../master/application/process/audit-trail.ts';
 import { Duties } from '../../master/application/process/duties.ts';
 import { Tokens } from '../../master/application/process/tokens.ts';
 import type { DiskSpace, Log } from '../../master/application/ports.ts';
-import { AddressPolicy } from '../../master/infrastructure/callbacks/address-policy.ts';
+import { AddressPolicy } from '@soda-scheduler/address-policy';
 import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { createMetrics } from '../../master/infrastructure/telemetry/metrics.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -105,7 +105,7 @@ export class HttpFace {
     const metrics = createMetrics('2.0.0-test');
     const { namespaces } = this;
     metrics.watch(namespaces, [namespaces], { raisedNow: [] });
-    const policy = new AddressPolicy(['127.0.0.0/8']);
+    const policy = new AddressPolicy(['127.0.0.0/8'], 'SODA_NOTIFY_ALLOW');
     this.http = createHttpServer({
       namespaces,
       authorizer: createAuthorizer(

@@ -16,7 +16,15 @@ import { blocksOf } from '../docs/document.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const PACKAGES = ['protocol', 'executor-sdk', 'client', 'master', 'cli'] as const;
+const PACKAGES = [
+  'protocol',
+  'address-policy',
+  'executor-sdk',
+  'client',
+  'executors',
+  'master',
+  'cli',
+] as const;
 const MASTERS_OWN = ['helmet', 'libsql', 'mysql2', 'prom-client', 'router', 'tarn', 'winston'];
 const NO_NETWORK = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT/;
 
@@ -74,8 +82,9 @@ describe('the packages', function () {
       expect(paths).to.include('LICENSE').and.to.include('README.md');
       const junk = paths.filter(
         (path) =>
-          !/^(package\.json|README\.md|LICENSE|bin\/soda\.js|dist\/.*(\.js|\.d\.ts))$/.test(path) &&
-          !(name === 'master' && path.startsWith('dist/console/')),
+          !/^(package\.json|README\.md|LICENSE|bin\/[\w-]+\.js|dist\/.*(\.js|\.d\.ts))$/.test(
+            path,
+          ) && !(name === 'master' && path.startsWith('dist/console/')),
       );
       expect(junk).to.deep.equal([]);
       expect(paths.filter((path) => path.includes('.test.'))).to.deep.equal([]);

@@ -1,11 +1,7 @@
 /** Whom a callback may be sent to, by every spelling of an address that URLs and resolvers allow. */
 import { expect } from 'chai';
 import type { LookupAddress } from 'node:dns';
-import {
-  AddressPolicy,
-  AddressRefused,
-  checkedLookup,
-} from '../../master/infrastructure/callbacks/address-policy.ts';
+import { AddressPolicy, AddressRefused, checkedLookup } from '@soda-scheduler/address-policy';
 
 const refusedHosts: Record<string, readonly string[]> = {
   loopback: [
@@ -121,7 +117,7 @@ function lookUp(addresses: readonly string[], host: string, allow: readonly stri
   const answer = addresses.map(
     (address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }),
   );
-  const lookup = checkedLookup(new AddressPolicy(allow), async () => answer);
+  const lookup = checkedLookup(new AddressPolicy(allow, 'SODA_NOTIFY_ALLOW'), async () => answer);
   return new Promise<string[]>((resolve, reject) =>
     lookup(host, { all: true }, (error, found) => {
       if (error) reject(error);
@@ -140,7 +136,10 @@ describe('address policy', () => {
   for (const [rule, hosts] of Object.entries(refusedHosts)) {
     it(`refuses ${rule} addresses in each of ${hosts.length} spellings`, () => {
       for (const host of hosts) {
-        const refusal = check(new AddressPolicy([]), `http://${host}:8080/callback`);
+        const refusal = check(
+          new AddressPolicy([], 'SODA_NOTIFY_ALLOW'),
+          `http://${host}:8080/callback`,
+        );
         expect(refusal, host).to.be.instanceOf(AddressRefused);
         expect(refusal?.message, host).to.include(`${rule} address`);
         expect(refusal?.message, host).to.include('SODA_NOTIFY_ALLOW');
@@ -154,12 +153,14 @@ describe('address policy', () => {
 
   it('lets public addresses through', () => {
     for (const host of publicHosts) {
-      expect(check(new AddressPolicy([]), `https://${host}/`), host).to.equal(null);
+      expect(check(new AddressPolicy([], 'SODA_NOTIFY_ALLOW'), `https://${host}/`), host).to.equal(
+        null,
+      );
     }
   });
 
   it('refuses other schemes and user info', () => {
-    const policy = new AddressPolicy([]);
+    const policy = new AddressPolicy([], 'SODA_NOTIFY_ALLOW');
     expect(check(policy, 'ftp://8.8.8.8/')?.message).to.include('http or https');
     expect(check(policy, 'file:///etc/passwd')?.message).to.include('http or https');
     expect(check(policy, 'http://8.8.8.8@10.0.0.1/')?.message).to.include('user name');
@@ -189,7 +190,7 @@ describe('address policy', () => {
   it('resolves anew for each connection and yields only what it checked', async () => {
     const answers = ['93.184.216.34', '127.0.0.1'];
     let asked = 0;
-    const lookup = checkedLookup(new AddressPolicy([]), async () => [
+    const lookup = checkedLookup(new AddressPolicy([], 'SODA_NOTIFY_ALLOW'), async () => [
       { address: answers[asked++] ?? '', family: 4 },
     ]);
     const connectTo = () =>
@@ -202,7 +203,7 @@ describe('address policy', () => {
   });
 
   it('allows what is listed: addresses, ranges, host names', async () => {
-    const policy = new AddressPolicy(['10.1.0.0/16', '::1', '127.0.0.1']);
+    const policy = new AddressPolicy(['10.1.0.0/16', '::1', '127.0.0.1'], 'SODA_NOTIFY_ALLOW');
     expect(check(policy, 'http://10.1.2.3/')).to.equal(null);
     expect(check(policy, 'http://[::1]/')).to.equal(null);
     expect(check(policy, 'http://0x7f.1/')).to.equal(null);
@@ -213,22 +214,24 @@ describe('address policy', () => {
     expect(
       await messageOf(lookUp(['10.9.9.9'], 'x.hooks.internal', ['hooks.internal'])),
     ).to.include('private');
-    expect(check(new AddressPolicy(['0.0.0.0/0', '::/0']), 'http://[fe80::1]/')).to.equal(null);
+    expect(
+      check(new AddressPolicy(['0.0.0.0/0', '::/0'], 'SODA_NOTIFY_ALLOW'), 'http://[fe80::1]/'),
+    ).to.equal(null);
   });
 
   it('allows each family for itself', () => {
-    const ipv6 = new AddressPolicy(['::/0']);
+    const ipv6 = new AddressPolicy(['::/0'], 'SODA_NOTIFY_ALLOW');
     expect(check(ipv6, 'http://[::1]/')).to.equal(null);
     for (const host of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '[::ffff:127.0.0.1]']) {
       expect(check(ipv6, `http://${host}/`), host).to.be.instanceOf(AddressRefused);
     }
-    const ipv4 = new AddressPolicy(['0.0.0.0/0']);
+    const ipv4 = new AddressPolicy(['0.0.0.0/0'], 'SODA_NOTIFY_ALLOW');
     expect(check(ipv4, 'http://[::ffff:127.0.0.1]/'), 'which is an IPv4 address').to.equal(null);
     expect(check(ipv4, 'http://[::1]/')).to.be.instanceOf(AddressRefused);
   });
 
   it('allows loopback and private ranges by one word, and no metadata service', () => {
-    const policy = new AddressPolicy(['private']);
+    const policy = new AddressPolicy(['private'], 'SODA_NOTIFY_ALLOW');
     for (const rule of ['loopback', 'private']) {
       for (const host of refusedHosts[rule] ?? []) {
         expect(check(policy, `http://${host}/`), host).to.equal(null);
@@ -245,13 +248,18 @@ describe('address policy', () => {
 
   it('knows without resolving where localhost is', () => {
     for (const host of ['localhost', 'LOCALHOST.', 'hooks.localhost']) {
-      const refusal = check(new AddressPolicy([]), `http://${host}:8080/done`);
+      const refusal = check(new AddressPolicy([], 'SODA_NOTIFY_ALLOW'), `http://${host}:8080/done`);
       expect(refusal?.message, host).to.include('a loopback address');
     }
     for (const allow of ['localhost', '127.0.0.0/8', '::1']) {
-      expect(check(new AddressPolicy([allow]), 'http://localhost/'), allow).to.equal(null);
+      expect(
+        check(new AddressPolicy([allow], 'SODA_NOTIFY_ALLOW'), 'http://localhost/'),
+        allow,
+      ).to.equal(null);
     }
-    expect(check(new AddressPolicy([]), 'http://notlocalhost/')).to.equal(null);
+    expect(check(new AddressPolicy([], 'SODA_NOTIFY_ALLOW'), 'http://notlocalhost/')).to.equal(
+      null,
+    );
   });
 
   it('refuses an allow list it cannot read', () => {
@@ -264,7 +272,9 @@ describe('address policy', () => {
       '::1/x',
       '::ffff:a00:1',
     ]) {
-      expect(() => new AddressPolicy([entry]), entry).to.throw(/expected a host name/);
+      expect(() => new AddressPolicy([entry], 'SODA_NOTIFY_ALLOW'), entry).to.throw(
+        /expected a host name/,
+      );
     }
   });
 });

@@ -4,7 +4,7 @@
  */
 import type { AlertSender, AlertTry, Clock } from '../../application/ports.ts';
 import type { AlertReceiver } from '../../domain/alerts/rule.ts';
-import { type AddressPolicy, checkedLookup, type Resolve } from '../callbacks/address-policy.ts';
+import { type AddressPolicy, checkedLookup, type Resolve } from '@soda-scheduler/address-policy';
 import { CallbackSigner } from '../callbacks/callback-message.ts';
 import { CallbackRequests } from '../callbacks/callback-request.ts';
 import { channels, refusalIn } from './channels.ts';

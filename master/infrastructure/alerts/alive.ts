@@ -8,7 +8,7 @@ import {
   checkedLookup,
   plainHost,
   type Resolve,
-} from '../callbacks/address-policy.ts';
+} from '@soda-scheduler/address-policy';
 import { CallbackRequests } from '../callbacks/callback-request.ts';
 
 const EVERY_MS = 60_000;
@@ -24,7 +24,7 @@ export function sayAlive(options: {
   const { resolve, clock, log, isWell } = options;
   const url = new URL(options.url);
   // Whoever has set it knows where it leads to.
-  const policy = new AddressPolicy([plainHost(url.hostname)]);
+  const policy = new AddressPolicy([plainHost(url.hostname)], 'SODA_ALIVE_URL');
   const requests = new CallbackRequests(clock, checkedLookup(policy, resolve));
   let callOff: () => void = () => undefined;
   let isHeard = true;

@@ -8,7 +8,12 @@ import { type Fill, RECEIVER_LIMITS, TRIED_COUNT_MAX } from '../../domain/bounds
 import type { Event } from '../../domain/events.ts';
 import type { EndedTask, Notification } from '../../domain/model/task.ts';
 import { Newest } from '../../domain/newest.ts';
-import { type AddressPolicy, checkedLookup, plainHost, type Resolve } from './address-policy.ts';
+import {
+  type AddressPolicy,
+  checkedLookup,
+  plainHost,
+  type Resolve,
+} from '@soda-scheduler/address-policy';
 import { CallbackSigner, callbackJson, isAbout, webhookId } from './callback-message.ts';
 import { type Answer, CallbackRequests } from './callback-request.ts';
 import { ReceiverQueue, type Turn, type Verdict } from './receiver-queue.ts';

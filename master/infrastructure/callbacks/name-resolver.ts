@@ -10,7 +10,7 @@
 import { type LookupAddress, promises } from 'node:dns';
 import type { Clock } from '../../application/ports.ts';
 import { ASKED_NAMES_MAX, KNOWN_NAMES_MAX } from '../../domain/bounds.ts';
-import { isLocalhost, LOCALHOST, plainHost } from './address-policy.ts';
+import { isLocalhost, LOCALHOST, plainHost } from '@soda-scheduler/address-policy';
 import {
   candidatesOf,
   type Hosts,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Notifier, StoredTask } from '../../../master/application/ports.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
-import { AddressPolicy } from '../../../master/infrastructure/callbacks/address-policy.ts';
+import { AddressPolicy } from '@soda-scheduler/address-policy';
 import {
   HttpNotifier,
   type HttpNotifierOptions,
@@ -122,7 +122,7 @@ export class NotifierBench {
   notifierWith(options: Partial<HttpNotifierOptions>): HttpNotifier {
     return new HttpNotifier({
       secrets: [secret],
-      policy: new AddressPolicy(['127.0.0.0/8']),
+      policy: new AddressPolicy(['127.0.0.0/8'], 'SODA_NOTIFY_ALLOW'),
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
       clock: this.clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },

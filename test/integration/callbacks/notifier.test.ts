@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import type { CallbackBody } from '@soda-scheduler/protocol';
 import { callbackBody } from '@soda-scheduler/protocol/schemas';
 import type { Task } from '../../../master/domain/model/task.ts';
-import { AddressPolicy } from '../../../master/infrastructure/callbacks/address-policy.ts';
+import { AddressPolicy } from '@soda-scheduler/address-policy';
 import {
   NotifierBench,
   secret,
@@ -221,7 +221,7 @@ describe('HTTP notifier', () => {
   });
 
   it('refuses addresses by policy, whichever way they are reached', async () => {
-    bench.replace({ policy: new AddressPolicy([]) });
+    bench.replace({ policy: new AddressPolicy([], 'SODA_NOTIFY_ALLOW') });
     const { port } = bench;
     for (const url of [
       `${bench.base}/x`,

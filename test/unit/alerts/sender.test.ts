@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { AlertReceiver } from '../../../master/domain/alerts/rule.ts';
 import { HttpAlertSender } from '../../../master/infrastructure/alerts/alert-sender.ts';
-import { AddressPolicy } from '../../../master/infrastructure/callbacks/address-policy.ts';
+import { AddressPolicy } from '@soda-scheduler/address-policy';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
 describe('the sender of alerts', () => {
@@ -17,7 +17,7 @@ describe('the sender of alerts', () => {
     server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     clock = new ManualClock();
-    const policy = new AddressPolicy(['127.0.0.0/8']);
+    const policy = new AddressPolicy(['127.0.0.0/8'], 'SODA_NOTIFY_ALLOW');
     const resolve = () => Promise.reject(new Error('it is an address'));
     sender = new HttpAlertSender({ secrets: [], policy, resolve, clock, mailer: null });
   });

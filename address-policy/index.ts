@@ -1,12 +1,14 @@
 /**
- * Decides which addresses a callback may be sent to. Callback URLs come from clients, so without
- * this the master would be a way into its own network. Names are resolved once, every address of
+ * Decides which addresses a request may be sent to whose URL comes from others: that of a callback, or what an
+ * executor is to fetch. Without this the sender would be a way into its own network. Names are resolved once, every address of
  * the answer is checked, and the connection goes to a checked address: an answer that changes
  * between check and connect cannot win. Never trusts the spelling of an address, only its value.
  */
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { KNOWN_ADDRESSES_MAX } from '../../domain/bounds.ts';
+
+/** Beyond it all are forgotten: addresses whose verdict is remembered. */
+const KNOWN_ADDRESSES_MAX = 1_000;
 
 /** Address ranges that are refused, by what they are. The first match names the refusal. */
 const REFUSED: readonly (readonly [rule: string, ...ranges: string[]])[] = [
@@ -44,7 +46,7 @@ const REFUSED: readonly (readonly [rule: string, ...ranges: string[]])[] = [
 ];
 
 const rules = REFUSED.map(([rule, ...ranges]) => ({ rule, list: blockListOf(ranges) }));
-/** Outside this, IPv6 holds nothing that a callback could want. */
+/** Outside this, IPv6 holds nothing that a request could want. */
 const globalUnicast = blockListOf(['2000::/3']);
 /** What `private` in the allow list stands for; metadata services come before it in `REFUSED`. */
 const PRIVATE_RULES: ReadonlySet<string> = new Set(['loopback', 'private']);
@@ -53,10 +55,10 @@ const PRIVATE_RULES: ReadonlySet<string> = new Set(['loopback', 'private']);
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 
-  constructor(host: string, rule: string) {
+  constructor(host: string, rule: string, setting: string) {
     super(
       `refused: ${host} is ${/^[aiu]/i.test(rule) ? 'an' : 'a'} ${rule} address; to allow it, add the host or its range ` +
-        'to SODA_NOTIFY_ALLOW',
+        `to ${setting}`,
     );
   }
 }
@@ -74,15 +76,18 @@ export class AddressPolicy {
   /** Apart by family: `::/0` says nothing about IPv4. */
   readonly #allowed = { ipv4: new BlockList(), ipv6: new BlockList() };
   #allowsPrivate = false;
+  readonly #setting: string;
   /** By address, as it is spelled: which rule is against it. Receivers are few, and each callback asks twice. */
   readonly #known = new Map<string, string | null>();
 
   /**
    * @param allow Host names (exact; whatever they resolve to is then allowed), addresses, ranges
    *   such as `10.0.0.0/8`, or the word `private`: loopback and private ranges, and no other.
-   *   @throws on an entry that is none of these.
+   * @param setting What lists them, for refusals to name.
+   * @throws on an entry that is none of these.
    */
-  constructor(allow: readonly string[]) {
+  constructor(allow: readonly string[], setting: string) {
+    this.#setting = setting;
     for (const entry of allow) {
       if (entry === 'private') this.#allowsPrivate = true;
       else if (isRange(entry)) addRange(this.#allowed[familyOf(entry)], entry);
@@ -124,7 +129,7 @@ export class AddressPolicy {
   #refusalOf(host: string, addresses: readonly string[]): Error | null {
     for (const address of addresses) {
       const rule = this.#ruleAgainst(address);
-      if (rule !== null) return new AddressRefused(host, rule);
+      if (rule !== null) return new AddressRefused(host, rule, this.#setting);
     }
     return null;
   }

@@ -1,0 +1,270 @@
+/**
+ * `http.request`: one request to a host of a list, and, where the answer only begins something, questions until it is
+ * done. Where to ask is a checkpoint, so that whoever goes on after a crash asks on and does not begin it again.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type Handler,
+  NonRetryableError,
+  RetryableError,
+  type Task,
+  type TaskContext,
+} from '@soda-scheduler/executor-sdk';
+import { z } from 'zod';
+import { parseParams } from '../params.ts';
+import {
+  connectionProblem,
+  type GuardedRequests,
+  readBounded,
+  retryAfterMs,
+} from '../requests/guarded-requests.ts';
+import { type Credential, credentialsFor } from './credentials.ts';
+import { valueAt } from './json-pointer.ts';
+import {
+  type Condition,
+  type Poll,
+  type RequestParams,
+  type RequestSettings,
+  requestParams,
+} from './params.ts';
+
+/** Without a byte for so long an answer is given up. */
+const SILENCE_MS = 30_000;
+/** Questions that may fail one after another before the attempt does; the next one asks on. */
+const POLL_FAILURES_MAX = 5;
+const RESULT_BYTES_MAX = 192 * 1024;
+const EXCERPT_LENGTH_MAX = 500;
+
+const checkpoint = z.object({ poll: z.string() });
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON, if it is that. */
+  readonly body: unknown;
+}
+
+export function requestHandler(
+  settings: RequestSettings,
+  requests: GuardedRequests,
+  credentials: readonly Credential[],
+): Handler {
+  return (task, ctx) =>
+    new Exchange(parseParams(requestParams, task.params), {
+      task,
+      ctx,
+      requests,
+      credentials,
+      bytesMax: settings.response_bytes_max,
+    }).run();
+}
+
+interface Surroundings {
+  readonly task: Task;
+  readonly ctx: TaskContext;
+  readonly requests: GuardedRequests;
+  readonly credentials: readonly Credential[];
+  readonly bytesMax: number;
+}
+
+/** One attempt. */
+class Exchange {
+  readonly #params: RequestParams;
+  readonly #around: Surroundings;
+
+  constructor(params: RequestParams, around: Surroundings) {
+    this.#params = params;
+    this.#around = around;
+  }
+
+  async run(): Promise<unknown> {
+    const { poll, url } = this.#params;
+    const { ctx, requests } = this.#around;
+    requests.check(url);
+    if (poll === undefined) return this.#resultOf(await this.#begin());
+    const before = checkpoint.safeParse(ctx.lastCheckpoint);
+    let where = before.success ? before.data.poll : null;
+    if (where === null) {
+      where = pollUrl(poll, await this.#begin(), url);
+      requests.check(where);
+      ctx.checkpoint({ poll: where });
+    }
+    ctx.log.info(before.success ? `asking on at ${shown(where)}` : `asking at ${shown(where)}`);
+    return this.#resultOf(await this.#ask(where, poll));
+  }
+
+  async #begin(): Promise<Answer> {
+    const { method, headers, json, text, url } = this.#params;
+    const { task } = this.#around;
+    const body = json === undefined ? text : JSON.stringify(json);
+    const sent = {
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+      // The same for all attempts: who knows the header does not begin the same thing twice.
+      ...(method !== 'GET' && method !== 'HEAD' && { 'idempotency-key': idempotencyKey(task) }),
+      ...lowerCased(headers),
+    };
+    const answer = await this.#send(url, method, sent, body);
+    this.#expectSuccess(answer);
+    return answer;
+  }
+
+  async #ask(where: string, poll: Poll): Promise<Answer> {
+    const { ctx } = this.#around;
+    let failureCount = 0;
+    for (;;) {
+      let pauseMs = poll.interval_seconds * 1000;
+      try {
+        const answer = await this.#send(where, 'GET', lowerCased(this.#params.headers));
+        expectStatus(answer, undefined);
+        failureCount = 0;
+        if (poll.failed !== undefined && holds(poll.failed, answer.body)) {
+          throw new NonRetryableError(`it has failed: ${excerptOf(answer.body)}`);
+        }
+        if (holds(poll.done, answer.body)) return answer;
+        reportPercent(ctx, poll, answer.body);
+      } catch (error) {
+        if (!(error instanceof RetryableError)) throw error;
+        if (++failureCount >= POLL_FAILURES_MAX) throw error;
+        ctx.log.warn(`${error.message}; asking again`);
+        pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0);
+      }
+      await wait(pauseMs, undefined, { signal: ctx.signal });
+    }
+  }
+
+  /** @throws {RetryableError} there was no whole answer. */
+  async #send(
+    url: string,
+    method: string,
+    headers: Readonly<Record<string, string>>,
+    body?: string,
+  ): Promise<Answer> {
+    const { ctx, requests, credentials, bytesMax } = this.#around;
+    const { timeout_seconds: timeoutSeconds } = this.#params;
+    const own = credentialsFor(credentials, requests.check(url));
+    const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
+    const signal = AbortSignal.any([ctx.signal, timeout]);
+    try {
+      const answer = await requests.send(url, {
+        method,
+        headers: { accept: 'application/json, */*;q=0.5', ...headers, ...own },
+        ...(body !== undefined && { body }),
+        signal,
+        silenceMs: SILENCE_MS,
+      });
+      const bytes = await readBounded(answer.body, bytesMax);
+      if (bytes === null) {
+        throw new NonRetryableError(
+          `${method} ${shown(url)}: the answer has more than ${bytesMax} bytes`,
+        );
+      }
+      return { ...answer, body: bodyOf(bytes, Object.values(own)) };
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      if (error instanceof NonRetryableError) throw error;
+      const why = timeout.aborted
+        ? `no whole answer within ${timeoutSeconds} s`
+        : connectionProblem(error);
+      throw new RetryableError(`${method} ${shown(url)}: ${why}`);
+    }
+  }
+
+  #expectSuccess(answer: Answer): void {
+    const { status, body } = this.#params.success;
+    expectStatus(answer, status);
+    if (body === undefined || holds(body, answer.body)) return;
+    throw new NonRetryableError(
+      `the answer has not ${JSON.stringify(body.equals)} at ${body.at || 'its top'}: ${excerptOf(answer.body)}`,
+    );
+  }
+
+  #resultOf({ status, headers, body }: Answer): unknown {
+    const { result_at: at } = this.#params;
+    const value = valueAt(body, at);
+    if (at !== '' && value === undefined) {
+      throw new NonRetryableError(`result_at: the answer has nothing at ${at}`);
+    }
+    const text = JSON.stringify(value) ?? 'null';
+    const isWhole = Buffer.byteLength(text) <= RESULT_BYTES_MAX;
+    return {
+      status,
+      content_type: headers['content-type'] ?? null,
+      body: isWhole ? value : text.slice(0, RESULT_BYTES_MAX / 4),
+      truncated: !isWhole,
+    };
+  }
+}
+
+/** @throws what the status says of trying again. */
+function expectStatus({ status, headers, body }: Answer, wanted: readonly number[] | undefined) {
+  if (wanted?.includes(status) ?? (status >= 200 && status < 300)) return;
+  const message = `answered ${status}: ${excerptOf(body)}`;
+  if (status >= 300 && status < 400) {
+    throw new NonRetryableError(`answered ${status}, and redirects are not followed`);
+  }
+  if (status < 500 && ![408, 425, 429].includes(status)) throw new NonRetryableError(message);
+  const afterMs = retryAfterMs(headers, Date.now());
+  throw new RetryableError(message, afterMs === null ? {} : { retryAfterMs: afterMs });
+}
+
+/** @throws {NonRetryableError} the answer does not say where. */
+function pollUrl({ url, id_at: idAt, url_at: urlAt }: Poll, { body }: Answer, base: string) {
+  if (urlAt !== undefined) {
+    const found = valueAt(body, urlAt);
+    if (typeof found !== 'string' || !URL.canParse(found, base)) {
+      throw new NonRetryableError(`poll.url_at: the answer has no URL at ${urlAt}`);
+    }
+    return new URL(found, base).href;
+  }
+  if (url === undefined || idAt === undefined) return url ?? base;
+  const id = valueAt(body, idAt);
+  if ((typeof id !== 'string' && typeof id !== 'number') || !/^.{1,256}$/.test(String(id))) {
+    throw new NonRetryableError(`poll.id_at: the answer has no id at ${idAt}`);
+  }
+  // A path of dots would climb.
+  if (/^\.+$/.test(String(id))) throw new NonRetryableError(`poll.id_at: ${id} is no id`);
+  return url.replaceAll('{id}', () => encodeURIComponent(String(id)));
+}
+
+function holds({ at, equals }: Condition, body: unknown): boolean {
+  const value = valueAt(body, at);
+  return equals.some((one) => one === value);
+}
+
+function reportPercent(ctx: TaskContext, { percent_at: at }: Poll, body: unknown): void {
+  const percent = at === undefined ? undefined : valueAt(body, at);
+  // Without one it still says that it lives: a stall timeout goes by that.
+  if (typeof percent !== 'number') ctx.progress({ state: 'polling' });
+  else ctx.progress({ percent: Math.min(100, Math.max(0, percent)), state: 'polling' });
+}
+
+function idempotencyKey({ namespace, id }: Task): string {
+  return `${namespace}/${id}`;
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** There are servers that say what they were sent: secrets of the executor go no further. */
+function bodyOf(bytes: Buffer, secrets: readonly string[]): unknown {
+  const text = secrets.reduce(
+    (left, secret) => left.replaceAll(secret, '(secret)'),
+    bytes.toString('utf8'),
+  );
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function excerptOf(body: unknown): string {
+  return (typeof body === 'string' ? body : JSON.stringify(body)).slice(0, EXCERPT_LENGTH_MAX);
+}
+
+/** What follows a `?` may be a signature. */
+function shown(url: string): string {
+  return url.replace(/\?.*$/s, '?…');
+}
