@@ -91,6 +91,8 @@ export class GuardedRequests {
         headersTimeout: silenceMs,
         bodyTimeout: silenceMs,
       });
+      // Who leaves it unread destroys it, which undici calls an error; who reads it is told all the same.
+      answer.body.on('error', () => undefined);
       return { status: answer.statusCode, headers: flat(answer.headers), body: answer.body };
     } catch (error) {
       signal.throwIfAborted();
