@@ -1,0 +1,72 @@
+/** What the status of an answer says of trying again, alike for inputs and for outputs. */
+import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
+import {
+  connectionProblem,
+  type GuardedAnswer,
+  readBounded,
+  retryAfterMs,
+} from '@soda-scheduler/executors';
+import pRetry from 'p-retry';
+
+/** Within one attempt; then it is an ordinary failure of the attempt. */
+const RETRIES = 5;
+const RETRY_AFTER_MS_MAX = 60_000;
+const EXCERPT_BYTES_MAX = 2_048;
+
+/** Without a byte for so long a connection is given up. */
+export const SILENCE_MS = 30_000;
+
+/**
+ * Calls it again after what may pass: answers of 408, 425, 429 and 5xx, and connections that are cut.
+ * @throws {NonRetryableError} at once; {RetryableError} once it has failed often enough; the reason of the signal.
+ */
+export async function again<Result>(
+  what: string,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const attempt = async (): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof NonRetryableError || error instanceof RetryableError) throw error;
+      throw new RetryableError(`${what}: ${connectionProblem(error)}`, { cause: error });
+    }
+  };
+  return pRetry(attempt, {
+    retries: RETRIES,
+    minTimeout: 200,
+    maxTimeout: 10_000,
+    randomize: true,
+    signal,
+    shouldRetry: ({ error }) => error instanceof RetryableError,
+    onFailedAttempt: async ({ error, retriesLeft }) => {
+      const waitMs = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
+      if (waitMs > 0 && retriesLeft > 0) await pause(Math.min(waitMs, RETRY_AFTER_MS_MAX), signal);
+    },
+  });
+}
+
+/** What an answer that is no success is to be thrown as. Reads the beginning of its body. */
+export async function failureOf(what: string, answer: GuardedAnswer): Promise<Error> {
+  const { status } = answer;
+  const body = (await readBounded(answer.body, EXCERPT_BYTES_MAX).catch(() => null)) ?? '';
+  const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(body.toString())?.[1];
+  const message = `${what}: answered ${status}${code === undefined ? '' : ` (${code})`}`;
+  if (status < 500 && ![408, 409, 425, 429].includes(status)) return new NonRetryableError(message);
+  const afterMs = retryAfterMs(answer.headers, Date.now());
+  return new RetryableError(message, afterMs === null ? {} : { retryAfterMs: afterMs });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,213 @@
+/**
+ * Fetches an input into a file: resumed where the connection was cut, never larger than it may be, and as unavailable
+ * where it is not there. A URL that is resolved is resolved anew for each try, so that a signature never ages.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import {
+  InputUnavailableError,
+  NonRetryableError,
+  RetryableError,
+} from '@soda-scheduler/executor-sdk';
+import { type GuardedAnswer, type GuardedRequests, readBounded } from '@soda-scheduler/executors';
+import { again, failureOf, SILENCE_MS } from './answers.ts';
+import { type InputLocation, parseS3, shownLocation } from './locations.ts';
+import type { ObjectStore } from './object-store.ts';
+
+const REDIRECTS_MAX = 3;
+const RESOLVED_BYTES_MAX = 16 * 1024;
+
+export interface FetchSettings {
+  /** For `http(s)://` and `resolve`. */
+  readonly requests: GuardedRequests;
+  /** Null: none is configured. */
+  readonly store: ObjectStore | null;
+  readonly bytesMax: number;
+}
+
+export interface Fetched {
+  readonly bytes: number;
+  /** SHA-256 of the content, hexadecimal: what it is, wherever it came from. */
+  readonly sha256: string;
+}
+
+/**
+ * @throws {InputUnavailableError} 403, 404, 410: at once.
+ * @throws {NonRetryableError} it may not be fetched, or is too large.
+ * @throws {RetryableError} it went wrong again and again.
+ */
+export async function fetchInput(
+  location: InputLocation,
+  path: string,
+  settings: FetchSettings,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  const what = `input ${shownLocation(location)}`;
+  const file = await open(path, 'w', 0o600);
+  try {
+    const download = new Download(file, what, settings.bytesMax);
+    await again(what, signal, async () => {
+      const answer = await request(location, download.rangeHeaders(), settings, signal);
+      await download.take(answer);
+    });
+    return download.fetched;
+  } finally {
+    await file.close();
+  }
+}
+
+async function request(
+  location: InputLocation,
+  headers: Record<string, string>,
+  { requests, store }: FetchSettings,
+  signal: AbortSignal,
+): Promise<GuardedAnswer> {
+  const object = typeof location === 'string' ? parseS3(location) : null;
+  if (object !== null) {
+    if (store === null) throw new NonRetryableError('s3: no storage is configured here');
+    return store.send('GET', object, { headers, signal });
+  }
+  const asked = { method: 'GET', headers, signal, silenceMs: SILENCE_MS };
+  let url =
+    typeof location === 'string' ? location : await resolved(location.resolve, requests, signal);
+  for (let hop = 0; ; hop++) {
+    const answer = await requests.send(url, asked);
+    const { location: next } = answer.headers;
+    if (![301, 302, 303, 307, 308].includes(answer.status) || next === undefined) return answer;
+    answer.body.destroy();
+    if (hop >= REDIRECTS_MAX || !URL.canParse(next, url)) {
+      throw new NonRetryableError(`${shownLocation(url)} redirects too often, or to no URL`);
+    }
+    // Checked as the first one was, by name and by address.
+    url = new URL(next, url).href;
+  }
+}
+
+/** Its answer is a URL as text, or JSON with it as `url`. */
+async function resolved(
+  url: string,
+  requests: GuardedRequests,
+  signal: AbortSignal,
+): Promise<string> {
+  const what = `resolve ${shownLocation(url)}`;
+  const answer = await requests.send(url, { method: 'GET', signal, silenceMs: SILENCE_MS });
+  if (isGone(answer.status)) throw await unavailable(what, answer);
+  if (answer.status !== 200) throw await failureOf(what, answer);
+  const text = (await readBounded(answer.body, RESOLVED_BYTES_MAX))?.toString().trim() ?? '';
+  const found = text.startsWith('{') ? urlIn(text) : text;
+  if (!/^https?:\/\//i.test(found)) throw new NonRetryableError(`${what}: answered no URL`);
+  return found;
+}
+
+function urlIn(json: string): string {
+  try {
+    const { url } = JSON.parse(json) as { url?: unknown };
+    return typeof url === 'string' ? url : '';
+  } catch {
+    return '';
+  }
+}
+
+const isGone = (status: number) => status === 403 || status === 404 || status === 410;
+
+async function unavailable(what: string, answer: GuardedAnswer): Promise<Error> {
+  const { message } = await failureOf(what, answer);
+  return new InputUnavailableError(message, { details: { status: answer.status } });
+}
+
+/** What of a file is there, over several answers. */
+class Download {
+  readonly #file: FileHandle;
+  readonly #what: string;
+  readonly #bytesMax: number;
+  #bytes = 0;
+  #total: number | null = null;
+  /** Says that it is still the same content; null: it has to begin anew. */
+  #validator: string | null = null;
+  #hash: Hash = createHash('sha256');
+
+  constructor(file: FileHandle, what: string, bytesMax: number) {
+    this.#file = file;
+    this.#what = what;
+    this.#bytesMax = bytesMax;
+  }
+
+  get fetched(): Fetched {
+    return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
+  }
+
+  rangeHeaders(): Record<string, string> {
+    const whole = { 'accept-encoding': 'identity' };
+    if (this.#bytes === 0 || this.#validator === null) return whole;
+    return { ...whole, range: `bytes=${this.#bytes}-`, 'if-range': this.#validator };
+  }
+
+  /** @throws what is wrong with it. What was written before that stays, and is gone on from. */
+  async take(answer: GuardedAnswer): Promise<void> {
+    const { status, headers } = answer;
+    if (isGone(status)) throw await unavailable(this.#what, answer);
+    if (status === 416) {
+      await this.#restart();
+      throw new RetryableError(`${this.#what}: it has become shorter`);
+    }
+    if (status !== 200 && status !== 206) throw await failureOf(this.#what, answer);
+    if (status === 200) await this.#restart();
+    else if (startOf(headers) !== this.#bytes) {
+      answer.body.destroy();
+      await this.#restart();
+      throw new RetryableError(`${this.#what}: answered another part than the one asked for`);
+    }
+    this.#validator = validatorOf(headers);
+    this.#total = status === 200 ? lengthOf(headers['content-length']) : totalOf(headers);
+    if ((this.#total ?? 0) > this.#bytesMax) {
+      answer.body.destroy();
+      throw this.#tooLarge();
+    }
+    await this.#write(answer);
+    if (this.#total !== null && this.#bytes !== this.#total) {
+      throw new RetryableError(`${this.#what}: ${this.#bytes} of ${this.#total} bytes came`);
+    }
+    if (this.#bytes === 0) throw new NonRetryableError(`${this.#what} is empty`);
+  }
+
+  async #write({ body }: GuardedAnswer): Promise<void> {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (this.#bytes + chunk.length > this.#bytesMax) throw this.#tooLarge();
+      for (let at = 0; at < chunk.length; ) {
+        const { bytesWritten } = await this.#file.write(chunk, at, undefined, this.#bytes + at);
+        at += bytesWritten;
+      }
+      this.#hash.update(chunk);
+      this.#bytes += chunk.length;
+    }
+  }
+
+  async #restart(): Promise<void> {
+    await this.#file.truncate(0);
+    this.#bytes = 0;
+    this.#validator = null;
+    this.#hash = createHash('sha256');
+  }
+
+  #tooLarge(): Error {
+    return new NonRetryableError(`${this.#what} has more than ${this.#bytesMax} bytes`);
+  }
+}
+
+/** A weak one does not promise the same bytes. */
+function validatorOf(headers: GuardedAnswer['headers']): string | null {
+  const { etag } = headers;
+  return etag !== undefined && !etag.startsWith('W/') ? etag : null;
+}
+
+function startOf(headers: GuardedAnswer['headers']): number | null {
+  return lengthOf(/^bytes (\d+)-/.exec(headers['content-range'] ?? '')?.[1]);
+}
+
+function totalOf(headers: GuardedAnswer['headers']): number | null {
+  return lengthOf(/\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]);
+}
+
+function lengthOf(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,209 @@
+/**
+ * Writes a finished file to an object that is not there yet, and never over one: what is there with the same content is
+ * the work of an attempt before, and done; with another it is somebody else's.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
+import { type GuardedAnswer, readBounded } from '@soda-scheduler/executors';
+import { again, failureOf } from './answers.ts';
+import type { ObjectLocation } from './locations.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** A larger file goes up in parts; of these there may be 10,000. */
+const PART_BYTES = 64 * 1024 * 1024;
+const PARTS_MAX = 10_000;
+const ANSWER_BYTES_MAX = 256 * 1024;
+
+/** Where the digest of the whole is kept, which no ETag of parts says. */
+const DIGEST_HEADER = 'x-amz-meta-sha256';
+const ABSENT = { 'if-none-match': '*' };
+
+export interface Published {
+  readonly bytes: number;
+  readonly sha256: string;
+  /** It was there, with the same content. */
+  readonly wasThere: boolean;
+}
+
+/**
+ * @throws {NonRetryableError} there is something else, or it may not be written.
+ * @throws {RetryableError} it went wrong again and again.
+ */
+export async function publishObject(
+  store: ObjectStore,
+  location: ObjectLocation,
+  path: string,
+  options: { readonly signal: AbortSignal; readonly partBytes?: number },
+): Promise<Published> {
+  const { signal } = options;
+  const { size: bytes } = await stat(path);
+  const file = { path, bytes, sha256: await digestOf(path, 0, bytes) };
+  const upload = new Upload(store, location, file, signal);
+  const partBytes = Math.max(options.partBytes ?? PART_BYTES, Math.ceil(bytes / PARTS_MAX));
+  const wasThere =
+    (await upload.isThere()) ||
+    !(bytes <= partBytes ? await upload.whole() : await upload.inParts(partBytes));
+  return { bytes, sha256: file.sha256, wasThere };
+}
+
+interface HashedFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+class Upload {
+  readonly #store: ObjectStore;
+  readonly #location: ObjectLocation;
+  readonly #file: HashedFile;
+  readonly #signal: AbortSignal;
+  readonly #what: string;
+
+  constructor(store: ObjectStore, location: ObjectLocation, file: HashedFile, signal: AbortSignal) {
+    this.#store = store;
+    this.#location = location;
+    this.#file = file;
+    this.#signal = signal;
+    this.#what = `output s3://${location.bucket}/${location.key}`;
+  }
+
+  /** @throws {NonRetryableError} something else is there. */
+  isThere(): Promise<boolean> {
+    return this.#again(async () => {
+      const answer = await this.#send('HEAD');
+      answer.body.resume();
+      // Without the right to list, a storage says 403 of what is not there: the write will tell.
+      if (answer.status === 404 || answer.status === 403) return false;
+      if (answer.status !== 200) throw await failureOf(this.#what, answer);
+      const { [DIGEST_HEADER]: digest, 'content-length': length } = answer.headers;
+      if (digest === this.#file.sha256 && Number(length) === this.#file.bytes) return true;
+      throw new NonRetryableError(
+        `${this.#what} is there already, with another content: it is not overwritten. ` +
+          `There: ${length} bytes, SHA-256 ${digest ?? 'unknown'}; here: ${this.#file.bytes} bytes, ${this.#file.sha256}`,
+      );
+    });
+  }
+
+  /** Resolves to whether it was written by this; if not, the same was there. */
+  whole(): Promise<boolean> {
+    const { path, bytes, sha256 } = this.#file;
+    return this.#again(async () => {
+      const answer = await this.#send('PUT', {
+        headers: { ...ABSENT, [DIGEST_HEADER]: sha256 },
+        body: { path, start: 0, bytes, sha256 },
+      });
+      return this.#isWritten(answer);
+    });
+  }
+
+  async inParts(partBytes: number): Promise<boolean> {
+    const uploadId = await this.#again(() => this.#begin());
+    try {
+      const etags: string[] = [];
+      for (let start = 0; start < this.#file.bytes; start += partBytes) {
+        const bytes = Math.min(partBytes, this.#file.bytes - start);
+        const sha256 = await digestOf(this.#file.path, start, bytes);
+        const query = { partNumber: String(etags.length + 1), uploadId };
+        const body = { path: this.#file.path, start, bytes, sha256 };
+        etags.push(await this.#again(() => this.#part(query, body)));
+      }
+      return await this.#again(() => this.#complete(uploadId, etags));
+    } catch (error) {
+      await this.#abandon(uploadId);
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<string> {
+    const headers = { [DIGEST_HEADER]: this.#file.sha256 };
+    const answer = await this.#send('POST', { headers, query: { uploads: '' } });
+    const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(await this.#textOf(answer))?.[1];
+    if (uploadId === undefined) throw new RetryableError(`${this.#what}: answered no UploadId`);
+    return uploadId.replaceAll('&amp;', '&');
+  }
+
+  async #part(
+    query: Record<string, string>,
+    body: HashedFile & { readonly start: number },
+  ): Promise<string> {
+    const answer = await this.#send('PUT', { query, body });
+    await this.#textOf(answer);
+    const { etag } = answer.headers;
+    if (etag === undefined) throw new RetryableError(`${this.#what}: a part has no ETag`);
+    return etag;
+  }
+
+  async #complete(uploadId: string, etags: readonly string[]): Promise<boolean> {
+    const parts = etags.map(
+      (etag, index) =>
+        `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+    );
+    const text = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+    const query = { uploadId };
+    const answer = await this.#send('POST', { headers: ABSENT, query, body: { text } });
+    // An answer that was lost has made it, and forgotten the upload.
+    if (answer.status === 404 && (await this.isThere())) {
+      answer.body.destroy();
+      return false;
+    }
+    if (!(await this.#isWritten(answer, true))) {
+      await this.#abandon(uploadId);
+      return false;
+    }
+    return true;
+  }
+
+  async #isWritten(answer: GuardedAnswer, saysErrorsLate = false): Promise<boolean> {
+    if (answer.status === 412) {
+      answer.body.destroy();
+      if (await this.isThere()) return false;
+      throw new RetryableError(`${this.#what}: was there, and is gone`);
+    }
+    if (answer.status === 501) {
+      throw new NonRetryableError(`${this.#what}: this storage knows no If-None-Match`);
+    }
+    const text = await this.#textOf(answer);
+    // This one answers 200 before it knows.
+    if (saysErrorsLate && /<Error>/.test(text)) {
+      throw new RetryableError(`${this.#what}: ${/<Code>(\w+)/.exec(text)?.[1] ?? 'failed'}`);
+    }
+    return true;
+  }
+
+  async #textOf(answer: GuardedAnswer): Promise<string> {
+    if (answer.status < 200 || answer.status > 299) throw await failureOf(this.#what, answer);
+    return (await readBounded(answer.body, ANSWER_BYTES_MAX))?.toString() ?? '';
+  }
+
+  /** Parts of an upload that is never completed would be kept, and paid for. Also where the attempt has to end. */
+  async #abandon(uploadId: string): Promise<void> {
+    const signal = AbortSignal.timeout(5_000);
+    await this.#store
+      .send('DELETE', this.#location, { query: { uploadId }, signal })
+      .then(({ body }) => body.destroy())
+      .catch(() => undefined);
+  }
+
+  #send(method: string, more: Omit<Parameters<ObjectStore['send']>[2], 'signal'> = {}) {
+    return this.#store.send(method, this.#location, { ...more, signal: this.#signal });
+  }
+
+  #again<Result>(work: () => Promise<Result>): Promise<Result> {
+    return again(this.#what, this.#signal, work);
+  }
+}
+
+async function digestOf(path: string, start: number, bytes: number): Promise<string> {
+  const hash = createHash('sha256');
+  if (bytes > 0) {
+    const stream = createReadStream(path, { start, end: start + bytes - 1 });
+    for await (const chunk of stream as AsyncIterable<Buffer>) hash.update(chunk);
+  }
+  return hash.digest('hex');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
