@@ -13,7 +13,8 @@ const HELP = `Runs tasks of the types ffmpeg.transcode and ffmpeg.edit. Settings
 
   MEDIA_ROOT           the one directory that is read and written (required)
   SODA_URL             the master (${DEFAULT_URL})
-  SODA_EXECUTOR_TOKEN  opens the session
+  SODA_EXECUTOR_TOKEN  opens the session; or SODA_EXECUTOR_TOKEN_FILE, where it is in a file
+  SODA_CA_FILE         whom to trust behind https (those that Node trusts)
   FREE_MB_MIN          with less room in it, it is offered no task (200)
   FFMPEG, FFPROBE      the programs (from PATH)
   FFMPEG_THREADS       for decoding and encoding each (ffmpeg decides)

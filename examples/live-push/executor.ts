@@ -13,7 +13,8 @@ const HELP = `Runs tasks of type ffmpeg.push. Settings are environment variables
   MEDIA_ROOT           the one directory that is read, and written where a task says "path" (required)
   PUSH_HOSTS           where it may push to: host or host:port, with commas between (nowhere)
   SODA_URL             the master (${DEFAULT_URL})
-  SODA_EXECUTOR_TOKEN  opens the session
+  SODA_EXECUTOR_TOKEN  opens the session; or SODA_EXECUTOR_TOKEN_FILE, where it is in a file
+  SODA_CA_FILE         whom to trust behind https (those that Node trusts)
   LEASE_SECONDS        without the master it ends its push after two thirds of it, and another executor begins after it (6)
   FFMPEG, FFPROBE      the programs (from PATH)
   FFMPEG_THREADS       for decoding and encoding each (ffmpeg decides)

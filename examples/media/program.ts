@@ -2,6 +2,7 @@
  * An executor of this folder as a process: the environment in, `--help`, an exit code out. What its tasks do is
  * its own.
  */
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 export const DEFAULT_URL = 'http://127.0.0.1:18890';
@@ -11,6 +12,7 @@ export const COMMON_SETTINGS = {
   MEDIA_ROOT: z.string({ error: 'name the directory of the media files' }).min(1),
   SODA_URL: z.url().default(DEFAULT_URL),
   SODA_EXECUTOR_TOKEN: z.string().optional(),
+  SODA_EXECUTOR_TOKEN_FILE: z.string().optional(),
   FFMPEG_THREADS: z.coerce.number().int().min(1).max(256).optional(),
   DRAIN_SECONDS: z.coerce.number().min(0).max(86_400).default(10),
 };
@@ -19,14 +21,20 @@ export const COMMON_SETTINGS = {
 export function executorOptions(env: {
   readonly SODA_URL: string;
   readonly SODA_EXECUTOR_TOKEN?: string | undefined;
+  readonly SODA_EXECUTOR_TOKEN_FILE?: string | undefined;
   readonly DRAIN_SECONDS: number;
 }) {
-  const token = env.SODA_EXECUTOR_TOKEN;
+  const token = env.SODA_EXECUTOR_TOKEN ?? textIn(env.SODA_EXECUTOR_TOKEN_FILE);
   return {
     url: env.SODA_URL,
     ...(token === undefined ? {} : { token }),
     drainTimeoutMs: env.DRAIN_SECONDS * 1000,
   };
+}
+
+/** @throws the file cannot be read. */
+function textIn(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : readFileSync(file, 'utf8').trim();
 }
 
 /** Runs `main` with the settings of the environment, or says what is wrong with them and ends with 1. */
