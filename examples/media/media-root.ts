@@ -5,7 +5,7 @@
  */
 import { access, constants, lstat, mkdir, realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { NonRetryableError, type Task } from '@soda-scheduler/executor-sdk';
+import { InputUnavailableError, NonRetryableError, type Task } from '@soda-scheduler/executor-sdk';
 import { describeFsError, isFsError } from './failures.ts';
 
 /** Names of files that are being made begin with it. */
@@ -41,13 +41,15 @@ export class MediaRoot {
     }
   }
 
-  /** The real path of an existing regular file. @throws {NonRetryableError} */
+  /** The real path of an existing regular file. @throws {NonRetryableError}; `InputUnavailableError`: there is none. */
   async input(path: string): Promise<string> {
     const wanted = resolve(this.#path, path);
     // Checked before the file system is asked, so that nobody learns what exists outside.
     this.#confine(wanted, path);
     const real = await realpath(wanted).catch((error: unknown) => {
-      if (isFsError(error, 'ENOENT')) throw new NonRetryableError(`input ${path} does not exist`);
+      if (isFsError(error, 'ENOENT')) {
+        throw new InputUnavailableError(`input ${path} does not exist`);
+      }
       throw describeFsError(error, `input ${path}`);
     });
     this.#confine(real, path);
