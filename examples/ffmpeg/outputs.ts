@@ -7,6 +7,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Task } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
+import { isFsError } from '../media/failures.ts';
 import { TEMPORARY_MARK } from '../media/media-root.ts';
 import type { OutputSpec } from './params.ts';
 
@@ -115,7 +116,8 @@ export function temporaryFor(target: string, task: TaskKey, index: number, token
 export async function removeLeftovers(targets: readonly string[], task: TaskKey): Promise<void> {
   for (const directory of new Set(targets.map((target) => dirname(target)))) {
     for (const name of await readdir(directory)) {
-      if (name.startsWith(temporaryPrefix(task))) await rm(join(directory, name), { force: true });
+      if (!name.startsWith(temporaryPrefix(task))) continue;
+      await rm(join(directory, name), { recursive: true, force: true });
     }
   }
 }
@@ -125,6 +127,21 @@ export async function publish(temporary: string, target: string): Promise<void> 
   await syncToDisk(temporary);
   await rename(temporary, target);
   await syncToDisk(dirname(target));
+}
+
+/**
+ * The same for a folder of files. One that has its name is gone afterwards; for a moment before, there is neither.
+ */
+export async function publishFolder(temporary: string, target: string): Promise<void> {
+  for (const name of await readdir(temporary)) await syncToDisk(join(temporary, name));
+  await syncToDisk(temporary);
+  const old = `${temporary}~old`;
+  await rename(target, old).catch((error: unknown) => {
+    if (!isFsError(error, 'ENOENT')) throw error;
+  });
+  await rename(temporary, target);
+  await syncToDisk(dirname(target));
+  await rm(old, { recursive: true, force: true });
 }
 
 async function syncToDisk(path: string): Promise<void> {

@@ -60,7 +60,16 @@ export class MediaRoot {
   }
 
   /** Where an output goes; its directory is created. @throws {NonRetryableError} */
-  async output(path: string): Promise<string> {
+  output(path: string): Promise<string> {
+    return this.#target(path, 'file');
+  }
+
+  /** The same where the output is a folder, which is not created. */
+  outputFolder(path: string): Promise<string> {
+    return this.#target(path, 'folder');
+  }
+
+  async #target(path: string, kind: 'file' | 'folder'): Promise<string> {
     const wanted = resolve(this.#path, path);
     this.#confine(wanted, path);
     if (wanted.split(sep).some((name) => name.startsWith(TEMPORARY_MARK))) {
@@ -75,8 +84,9 @@ export class MediaRoot {
       const target = join(await realpath(directory), basename(wanted));
       this.#confine(target, path);
       const existing = await lstat(target).catch(ignoreMissing);
-      if (existing && !existing.isFile()) {
-        throw new NonRetryableError(`output ${path} exists and is not a regular file`);
+      if (existing && !(kind === 'file' ? existing.isFile() : existing.isDirectory())) {
+        const expected = kind === 'file' ? 'a regular file' : 'a folder';
+        throw new NonRetryableError(`output ${path} exists and is not ${expected}`);
       }
       return target;
     } catch (error) {
@@ -94,9 +104,14 @@ export class MediaRoot {
     return folder;
   }
 
-  #confine(real: string, given: string, rootItself = false): void {
+  /** Whether a real path is inside, or the directory itself. */
+  holds(real: string): boolean {
     const inside = relative(this.#path, real);
-    if (inside === '' ? !rootItself : inside === '..' || inside.startsWith(`..${sep}`)) {
+    return inside !== '..' && !inside.startsWith(`..${sep}`);
+  }
+
+  #confine(real: string, given: string, rootItself = false): void {
+    if (!this.holds(real) || (real === this.#path && !rootItself)) {
       throw new NonRetryableError(`${given} is outside the media root`);
     }
   }

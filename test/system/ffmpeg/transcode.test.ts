@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeOnOneMaster, outcomesOf, type System } from '../helpers/system/system.ts';
-import { eventually } from '../helpers/system/wait.ts';
+import { describeOnOneMaster, outcomesOf, type System } from '../../helpers/system/system.ts';
+import { eventually } from '../../helpers/system/wait.ts';
 
 const hasFfmpeg = ((): boolean => {
   try {

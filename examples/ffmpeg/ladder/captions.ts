@@ -1,0 +1,63 @@
+/** Subtitles of text within the source become WebVTT. Those that are pictures stay where they are. */
+import { z } from 'zod';
+import { runChild } from '../../media/child-process.ts';
+import { describeFfmpegFailure } from '../../media/failures.ts';
+import { GUARDED_INPUT } from '../../media/input-guard.ts';
+import { type ChildLimits, TELLING } from '../../media/attempt/run-ffmpeg.ts';
+
+const TEXT_CODECS = ['subrip', 'mov_text', 'ass', 'ssa', 'webvtt', 'text'];
+const CAPTIONS_MAX = 32;
+
+export interface Caption {
+  /** Of the stream. */
+  readonly index: number;
+  /** `und` where the source does not say. */
+  readonly language: string;
+}
+
+const found = z.object({
+  streams: z.array(
+    z.object({
+      index: z.int(),
+      codec_name: z.string().default(''),
+      tags: z.object({ language: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+/** The first 32. */
+export async function captionsOf(
+  ffprobe: string,
+  path: string,
+  limits: ChildLimits,
+): Promise<readonly Caption[]> {
+  let text = '';
+  const entries = [
+    '-select_streams',
+    's',
+    '-show_entries',
+    'stream=index,codec_name:stream_tags=language',
+  ];
+  const args = ['-v', 'error', '-of', 'json', ...entries, ...GUARDED_INPUT, '-i', `file:${path}`];
+  const onStdout = (part: string) => {
+    text += part;
+    return true;
+  };
+  const end = await runChild(ffprobe, args, { ...limits, onStdout });
+  if (end.why === 'aborted') throw limits.signal.reason;
+  if (end.code !== 0) throw describeFfmpegFailure('captions', 'could not list them', end.stderr);
+  return found
+    .parse(JSON.parse(text))
+    .streams.filter(({ codec_name }) => TEXT_CODECS.includes(codec_name))
+    .slice(0, CAPTIONS_MAX)
+    .map(({ index, tags }) => ({
+      index,
+      // It is written into playlists.
+      language: /^[a-z]{2,3}$/.test(tags?.language ?? '') ? (tags?.language as string) : 'und',
+    }));
+}
+
+export function captionArguments(input: string, { index }: Caption, target: string): string[] {
+  const source = [...GUARDED_INPUT, '-i', `file:${input}`, '-map', `0:${index}`];
+  return [...TELLING, ...source, '-c:s', 'webvtt', '-f', 'webvtt', `file:${target}`];
+}

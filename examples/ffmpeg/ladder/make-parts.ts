@@ -1,0 +1,305 @@
+/**
+ * Makes the parts of a ladder in the folder of the task, one after another: loudness, sound, each rung, pictures, captions. What
+ * an earlier attempt has finished is found by its fingerprint.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { NonRetryableError, RetryableError, type TaskContext } from '@soda-scheduler/executor-sdk';
+import { secondsOf } from '../../media/frame-rate.ts';
+import type { Media, VideoStream } from '../../media/media.ts';
+import { Parts } from '../../media/attempt/parts.ts';
+import { probe } from '../../media/probe.ts';
+import { type ChildLimits, type Headway, runFfmpeg } from '../../media/attempt/run-ffmpeg.ts';
+import type { WorkFolder } from '../../media/attempt/work-folder.ts';
+import { fingerprint } from '../outputs.ts';
+import { childLimits, type FfmpegSettings } from '../renditions.ts';
+import { type Caption, captionArguments } from './captions.ts';
+import { type Loudness, loudnessFilter, measureLoudness } from './loudness.ts';
+import { gridDefect, mayBeCopied, packetsOf, peakKbps } from './packets.ts';
+import {
+  audioArguments,
+  copyArguments,
+  type Grid,
+  lengthOf,
+  type Making,
+  type Rung,
+  rungArguments,
+} from './plan.ts';
+import type { Profile } from './profile.ts';
+import {
+  planSprites,
+  posterArguments,
+  type SpriteSheets,
+  spriteArguments,
+  spriteTrack,
+} from './stills.ts';
+
+export interface Plan {
+  readonly input: string;
+  /** As the params name it. */
+  readonly name: string;
+  readonly media: Media;
+  readonly video: VideoStream;
+  readonly rungs: readonly Rung[];
+  readonly captions: readonly Caption[];
+  readonly grid: Grid;
+  readonly threads: number | null;
+  readonly identity: readonly unknown[];
+}
+
+export interface Made {
+  readonly rungs: readonly { readonly file: string; readonly copied: boolean }[];
+  readonly audio: string | null;
+  readonly loudness: { readonly before: Loudness; readonly after: Loudness } | null;
+  /** Of each rung. */
+  readonly seconds: number;
+  readonly sprites: SpriteSheets | null;
+  /** Files of the folder that belong into the package as they are. */
+  readonly extras: readonly string[];
+  /** Runs an ffmpeg as a part of the progress. */
+  readonly run: (part: string, args: readonly string[], seconds: number | null) => Promise<void>;
+}
+
+export type PartSettings = FfmpegSettings & { readonly ffprobe: string };
+
+export class PartMaker {
+  readonly #settings: PartSettings;
+  readonly #profile: Profile;
+  readonly #ctx: TaskContext;
+  readonly #folder: WorkFolder;
+  readonly #plan: Plan;
+  readonly #names: readonly string[];
+  readonly #parts: Parts;
+  readonly #limits: ChildLimits;
+  readonly #done: string[] = [];
+
+  constructor(
+    [settings, profile, ctx]: readonly [PartSettings, Profile, TaskContext],
+    folder: WorkFolder,
+    plan: Plan,
+  ) {
+    this.#settings = settings;
+    this.#profile = profile;
+    this.#ctx = ctx;
+    this.#folder = folder;
+    this.#plan = plan;
+    this.#limits = childLimits(settings, ctx);
+    const hasSound = plan.media.audio !== null && profile.audio !== null;
+    this.#names = [
+      ...(hasSound && profile.audio?.loudness ? ['loudness'] : []),
+      ...(hasSound ? ['audio'] : []),
+      ...plan.rungs.map(({ name }) => name),
+      ...(profile.poster || profile.sprites ? ['pictures'] : []),
+      ...(plan.captions.length > 0 ? ['captions'] : []),
+      'package',
+    ];
+    this.#parts = new Parts(ctx, this.#names);
+  }
+
+  async makeAll(): Promise<Made> {
+    const sound = await this.#makeSound();
+    const rungs: Made['rungs'][number][] = [];
+    let frameCount: number | null = null;
+    for (const rung of this.#plan.rungs) {
+      const made = await this.#makeRung(rung);
+      if (frameCount !== null && made.frameCount !== frameCount) {
+        throw new RetryableError(
+          `rung ${rung.name}: it has ${made.frameCount} frames, others have ${frameCount}`,
+        );
+      }
+      frameCount = made.frameCount;
+      rungs.push(made);
+      this.#finish(rung.name);
+    }
+    const seconds = secondsOf(frameCount ?? 0, this.#plan.grid.rate);
+    const pictures = await this.#makePictures(rungs, seconds);
+    const captions = await this.#makeCaptions();
+    return {
+      ...{ rungs, seconds, ...sound, sprites: pictures.sprites },
+      extras: [...pictures.files, ...captions],
+      run: (part, args, length) => this.#run(part, args, length),
+    };
+  }
+
+  report(part: string, share: number, now: Partial<Headway> = {}): void {
+    const index = this.#names.indexOf(part);
+    const { speed, fps } = now;
+    const state = { part, step: index + 1, of: this.#names.length, speed, fps };
+    this.#parts.report(index, share, state, speed);
+  }
+
+  #finish(part: string): void {
+    this.#done.push(part);
+    this.#ctx.checkpoint({ done: this.#done });
+    this.report(part, 1);
+  }
+
+  async #makeSound(): Promise<Pick<Made, 'audio' | 'loudness'>> {
+    const { audio } = this.#profile;
+    const { input, media } = this.#plan;
+    if (audio === null || media.audio === null) return { audio: null, loudness: null };
+    const target = audio.loudness;
+    const before = target && (await this.#loudnessOf('loudness', input, target));
+    if (before) this.#finish('loudness');
+    const filter = target && before && loudnessFilter(target, before);
+    const file = await this.#media('audio.mp4', ['audio', audio, filter], (making) =>
+      this.#run('audio', audioArguments(audio, filter, making), media.seconds),
+    );
+    const after = target && (await this.#loudnessOf('loudness-after', file, target));
+    this.#finish('audio');
+    return { audio: file, loudness: before && after && { before, after } };
+  }
+
+  /** Measured once. */
+  async #loudnessOf(
+    name: string,
+    path: string,
+    target: NonNullable<NonNullable<Profile['audio']>['loudness']>,
+  ): Promise<Loudness> {
+    const file = `${name}.json`;
+    const mark = this.#mark([name, this.#profile.audio]);
+    const known = await readFile(this.#folder.file(file), 'utf8').then(
+      (text) => JSON.parse(text) as { mark: string; measured: Loudness },
+      () => null,
+    );
+    if (known?.mark === mark) return known.measured;
+    const measured = await measureLoudness(path, target, {
+      ...{ ffmpeg: this.#settings.ffmpeg, limits: this.#limits, what: 'loudness' },
+      seconds: this.#plan.media.seconds,
+      onHeadway: (now) => name === 'loudness' && this.report(name, now.share, now),
+    });
+    await this.#folder.make(file, (draft) => writeFile(draft, JSON.stringify({ mark, measured })));
+    return measured;
+  }
+
+  async #makeRung(rung: Rung): Promise<Made['rungs'][number] & { readonly frameCount: number }> {
+    const { grid, media } = this.#plan;
+    const profile = this.#profile;
+    const copied = await this.#mayCopy(rung);
+    const wishes = ['rung', rung, grid, profile.codec, profile.preset, copied];
+    const file = await this.#media(`${rung.name}.mp4`, wishes, async (making) => {
+      const args = copied ? copyArguments(making) : rungArguments(rung, grid, profile, making);
+      await this.#run(rung.name, args, lengthOf(media));
+      await this.#assertRung(rung, making.temporary);
+    });
+    const packets = await packetsOf(
+      this.#settings.ffprobe,
+      file,
+      `rung ${rung.name}`,
+      this.#limits,
+    );
+    return { file, copied, frameCount: packets.length };
+  }
+
+  async #mayCopy(rung: Rung): Promise<boolean> {
+    const { video, input, name, grid } = this.#plan;
+    if (!mayBeCopied(video, rung, this.#profile)) return false;
+    const packets = await packetsOf(this.#settings.ffprobe, input, `input ${name}`, this.#limits);
+    const peak = Math.round(peakKbps(packets, grid));
+    const tooMuch = peak > rung.maxKbps ? `it has up to ${peak} kbit/s` : null;
+    const defect = gridDefect(packets, grid) ?? tooMuch;
+    if (defect !== null) this.#ctx.log.info(`${rung.name} is not copied: ${defect}`);
+    return defect === null;
+  }
+
+  /** @throws {RetryableError} it is not what a rung has to be. */
+  async #assertRung(rung: Rung, path: string): Promise<void> {
+    const what = `rung ${rung.name}`;
+    const { video } = await probe(this.#settings, path, what, this.#limits);
+    const { width, height } = rung.picture;
+    if (video?.width !== width || video.height !== height) {
+      const size = `${video?.width}x${video?.height}`;
+      throw new RetryableError(`${what}: its picture is ${size} instead of ${width}x${height}`);
+    }
+    const { grid, media } = this.#plan;
+    const packets = await packetsOf(this.#settings.ffprobe, path, what, this.#limits);
+    const defect = gridDefect(packets, grid);
+    if (defect !== null) throw new RetryableError(`${what}: ${defect}`);
+    const [length, expected] = [secondsOf(packets.length, grid.rate), lengthOf(media)];
+    if (expected === null || media.secondsAreGuessed) return;
+    if (Math.abs(length - expected) <= Math.max(0.5, expected / 1000)) return;
+    throw new NonRetryableError(
+      `${what}: it is ${length} s long instead of ${expected} s. The input is damaged.`,
+    );
+  }
+
+  async #makePictures(
+    rungs: Made['rungs'],
+    seconds: number,
+  ): Promise<{ files: readonly string[]; sprites: SpriteSheets | null }> {
+    const { poster, sprites } = this.#profile;
+    if (!this.#names.includes('pictures')) return { files: [], sprites: null };
+    const [largest, smallest] = [rungs.at(0)?.file ?? '', rungs.at(-1)?.file ?? ''];
+    const videoOf = async (file: string) =>
+      (await probe(this.#settings, file, 'pictures', this.#limits)).video as VideoStream;
+    const files: string[] = [];
+    if (poster) {
+      const at = Math.min(poster.at_seconds ?? seconds / 10, Math.max(0, seconds - 1));
+      const target = this.#folder.file('poster.jpg');
+      await this.#run('pictures', posterArguments(largest, await videoOf(largest), at, target), 1);
+      files.push('poster.jpg');
+    }
+    let sheets: SpriteSheets | null = null;
+    if (sprites) {
+      const video = await videoOf(smallest);
+      sheets = planSprites(sprites, video, seconds);
+      const args = spriteArguments(smallest, video, sprites, sheets, this.#folder.path);
+      await this.#run('pictures', args, seconds);
+      const track = spriteTrack(sprites, sheets, seconds);
+      await writeFile(this.#folder.file('sprites.vtt'), track);
+      for (let n = 1; n <= sheets.sheetCount; n++) files.push(`sprites-${n}.jpg`);
+      files.push('sprites.vtt');
+    }
+    this.#finish('pictures');
+    return { files, sprites: sheets };
+  }
+
+  async #makeCaptions(): Promise<readonly string[]> {
+    const { captions, input, media } = this.#plan;
+    const files = captions.map((_, n) => `captions-${n}.vtt`);
+    for (const [n, caption] of captions.entries()) {
+      const target = this.#folder.file(files[n] as string);
+      await this.#run('captions', captionArguments(input, caption, target), media.seconds);
+    }
+    if (captions.length > 0) this.#finish('captions');
+    return files;
+  }
+
+  /** The file of that name; made, unless it is there and equal wishes have made it. */
+  async #media(
+    name: string,
+    wishes: readonly unknown[],
+    make: (making: Making) => Promise<void>,
+  ): Promise<string> {
+    const file = this.#folder.file(name);
+    const mark = this.#mark(wishes);
+    if ((await this.#commentOf(file)) === mark) return file;
+    const { input, threads } = this.#plan;
+    await this.#folder.make(name, (temporary) =>
+      make({ input, temporary, fingerprint: mark, threads }),
+    );
+    return file;
+  }
+
+  #mark(wishes: readonly unknown[]): string {
+    return fingerprint([...this.#plan.identity, ...wishes]);
+  }
+
+  async #commentOf(path: string): Promise<string | null> {
+    try {
+      return (await probe(this.#settings, path, path, this.#limits)).comment;
+    } catch (error) {
+      this.#ctx.signal.throwIfAborted();
+      if (error instanceof NonRetryableError || error instanceof RetryableError) return null;
+      throw error;
+    }
+  }
+
+  async #run(part: string, args: readonly string[], seconds: number | null): Promise<void> {
+    this.#ctx.log.info(`making ${part}`);
+    await runFfmpeg({
+      ...{ ffmpeg: this.#settings.ffmpeg, args, what: part, seconds, limits: this.#limits },
+      log: this.#ctx.log,
+      onHeadway: (now) => this.report(part, Math.min(now.share, 0.999), now),
+    });
+  }
+}

@@ -1,0 +1,113 @@
+/** The packets of a video, as ffprobe lists them: where its key frames are, and whether it is what a rung has to be. */
+import { type ChildLimits } from '../../media/attempt/run-ffmpeg.ts';
+import { runChild } from '../../media/child-process.ts';
+import { describeFfmpegFailure } from '../../media/failures.ts';
+import type { VideoStream } from '../../media/media.ts';
+import { GUARDED_INPUT } from '../../media/input-guard.ts';
+import { secondsOf } from '../../media/frame-rate.ts';
+import type { Profile } from './profile.ts';
+import type { Grid, Rung } from './plan.ts';
+
+export interface Packet {
+  readonly seconds: number;
+  readonly isKey: boolean;
+  readonly bytes: number;
+}
+
+/** In the order of decoding. */
+export async function packetsOf(
+  ffprobe: string,
+  path: string,
+  what: string,
+  limits: ChildLimits,
+): Promise<readonly Packet[]> {
+  const packets: Packet[] = [];
+  let rest = '';
+  const entries = ['-select_streams', 'V:0', '-show_entries', 'packet=pts_time,size,flags'];
+  const args = [
+    '-v',
+    'error',
+    '-of',
+    'csv=p=0',
+    ...entries,
+    ...GUARDED_INPUT,
+    '-i',
+    `file:${path}`,
+  ];
+  const end = await runChild(ffprobe, args, {
+    ...limits,
+    onStdout: (text) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const [seconds = '', bytes = '', flags = ''] = line.split(',');
+        packets.push({
+          seconds: Number(seconds),
+          bytes: Number(bytes),
+          isKey: flags.startsWith('K'),
+        });
+      }
+      return true;
+    },
+  });
+  if (end.why === 'aborted') throw limits.signal.reason;
+  if (end.code !== 0) throw describeFfmpegFailure(what, 'could not list its packets', end.stderr);
+  return packets;
+}
+
+/** What keeps these packets from being a rung on the grid, as the end of a sentence; null: nothing. */
+export function gridDefect(packets: readonly Packet[], grid: Grid): string | null {
+  const half = secondsOf(1, grid.rate) / 2;
+  const times = packets.map(({ seconds }) => seconds).toSorted((a, b) => a - b);
+  // Containers round times; a quarter of a frame is no rounding.
+  const off = times.findIndex((at, n) => !(Math.abs(at - secondsOf(n, grid.rate)) < half / 2));
+  if (off >= 0) return `its frame ${off} is at ${times[off]} s`;
+  let key = -1;
+  for (const { seconds, isKey } of packets) {
+    // In the order of decoding: what is shown before the key frame that it follows belongs to an open GOP.
+    if (!isKey && seconds < key) return `its GOP at ${key} s is open`;
+    if (isKey) key = seconds;
+  }
+  const keys = packets.filter(({ isKey }) => isKey).map(({ seconds }) => seconds);
+  const expected = Math.ceil(times.length / grid.gopFrames);
+  const odd = keys.findIndex(
+    (at, n) => Math.abs(at - secondsOf(n * grid.gopFrames, grid.rate)) >= half,
+  );
+  if (odd >= 0) return `it has a key frame at ${keys[odd]} s`;
+  return keys.length === expected
+    ? null
+    : `it has ${keys.length} key frames instead of ${expected}`;
+}
+
+/** Whether what the container says of a source allows its copy as this rung: then its packets are worth a look. */
+export function mayBeCopied(video: VideoStream, rung: Rung, profile: Profile): boolean {
+  const codec = profile.codec === 'h264' ? 'h264' : 'hevc';
+  const { width, height } = rung.picture;
+  return (
+    profile.copy &&
+    video.codec === codec &&
+    video.width === width &&
+    video.height === height &&
+    video.rotation === 0 &&
+    video.pixelAspect === 1 &&
+    !video.interlaced &&
+    video.pixelFormat === rung.picture.pixelFormat &&
+    !rung.picture.toneMapped
+  );
+}
+
+/** The most that a GOP has. */
+export function peakKbps(packets: readonly Packet[], grid: Grid): number {
+  const bytes: number[] = [];
+  for (const packet of packets) {
+    if (packet.isKey || bytes.length === 0) bytes.push(0);
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) + packet.bytes;
+  }
+  const rest = packets.length % grid.gopFrames || grid.gopFrames;
+  return Math.max(
+    ...bytes.map((size, n) => {
+      const frames = n === bytes.length - 1 ? rest : grid.gopFrames;
+      return (size * 8) / 1000 / secondsOf(frames, grid.rate);
+    }),
+  );
+}

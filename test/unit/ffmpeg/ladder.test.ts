@@ -1,0 +1,231 @@
+/** The pure parts of a ladder: its rungs, its grid, what may be copied, and its playlists. */
+import { expect } from 'chai';
+import { parseLoudness, loudnessFilter } from '../../../examples/ffmpeg/ladder/loudness.ts';
+import { alignmentDefect } from '../../../examples/ffmpeg/ladder/package.ts';
+import { gridDefect, mayBeCopied, peakKbps } from '../../../examples/ffmpeg/ladder/packets.ts';
+import { parseParams } from '../../../examples/ffmpeg/ladder/params.ts';
+import { planGrid, planRungs, rungArguments } from '../../../examples/ffmpeg/ladder/plan.ts';
+import {
+  masterPlaylist,
+  mediaPlaylist,
+  parseMediaPlaylist,
+} from '../../../examples/ffmpeg/ladder/playlists.ts';
+import { type Profile, profile, readProfiles } from '../../../examples/ffmpeg/ladder/profile.ts';
+import { planSprites, spriteTrack } from '../../../examples/ffmpeg/ladder/stills.ts';
+import type { VideoStream } from '../../../examples/media/media.ts';
+
+const video: VideoStream = {
+  ...{ codec: 'h264', width: 1920, height: 1080, frameRate: 25, rotation: 0, pixelAspect: 1 },
+  ...{ pixelFormat: 'yuv420p', transfer: null, interlaced: false, seconds: 20 },
+};
+
+const profileOf = (change: object = {}): Profile =>
+  profile.parse({
+    rungs: [240, 1080, 720, 480].map((height) => ({ height, crf: 23, max_kbps: height * 3 })),
+    ...change,
+  });
+
+const sizes = (of: Partial<VideoStream>) =>
+  planRungs({ ...video, ...of }, profileOf()).map(
+    ({ picture }) => `${picture.width}x${picture.height}`,
+  );
+
+describe('the rungs of a ladder', () => {
+  it('are none above the source, by its shorter side', () => {
+    expect(sizes({})).to.deep.equal(['1920x1080', '1280x720', '854x480', '426x240']);
+    expect(sizes({ width: 1280, height: 720 })).to.deep.equal(['1280x720', '854x480', '426x240']);
+    expect(sizes({ width: 1278, height: 718 })).to.deep.equal(['854x480', '428x240']);
+    expect(sizes({ rotation: 90 })).to.deep.equal(['1080x1920', '720x1280', '480x854', '240x426']);
+    expect(sizes({ width: 1281, height: 720 })[0]).to.equal('1280x720');
+    expect(sizes({ width: 160, height: 91 })).to.deep.equal(['158x90']);
+  });
+
+  it('share a grid of whole frames', () => {
+    const gridOf = (frameRate: number, change: object = {}) =>
+      planGrid({ ...video, frameRate }, profileOf(change));
+    expect(gridOf(25)).to.deep.equal({
+      ...{ rate: { frames: 25, perSeconds: 1 }, gopFrames: 50, segmentFrames: 100 },
+    });
+    expect(gridOf(29.97)).to.include({ gopFrames: 60, segmentFrames: 120 });
+    expect(gridOf(59.94, { frame_rate_max: 30 }).rate).to.deep.equal({
+      ...{ frames: 60_000, perSeconds: 2002 },
+    });
+  });
+
+  it('are capped by quality and have closed GOPs', () => {
+    const chosen = profileOf();
+    const [rung] = planRungs(video, chosen);
+    if (rung === undefined) throw new Error('there is no rung');
+    const making = { input: '/m/-in.mp4', temporary: '/m/t', fingerprint: 'soda:0', threads: 2 };
+    const args = rungArguments(rung, planGrid(video, chosen), chosen, making).join(' ');
+    expect(args).to.include(
+      '-crf 23 -maxrate 3240k -bufsize 6480k -profile:v high -g 50 -keyint_min 50 -sc_threshold 0',
+    );
+    expect(args).to.include('-i file:/m/-in.mp4').and.to.include('-protocol_whitelist file');
+    const h265 = profileOf({ codec: 'h265' });
+    expect(rungArguments(rung, planGrid(video, h265), h265, making).join(' ')).to.include(
+      'keyint=50:min-keyint=50:scenecut=0:open-gop=0',
+    );
+  });
+
+  it('map HDR or keep it, by choice', () => {
+    const hdr = { ...video, transfer: 'smpte2084', pixelFormat: 'yuv420p10le' };
+    const [mapped] = planRungs(hdr, profileOf({ codec: 'h265' }));
+    expect(mapped?.picture).to.include({ toneMapped: true, pixelFormat: 'yuv420p' });
+    const [kept] = planRungs(hdr, profileOf({ codec: 'h265', hdr: 'keep' }));
+    expect(kept?.picture).to.include({ toneMapped: false, pixelFormat: 'yuv420p10le' });
+  });
+});
+
+describe('packets', () => {
+  const grid = planGrid(video, profileOf({ gop_seconds: 0.5 }));
+  const packets = Array.from({ length: 26 }, (_, n) => ({
+    seconds: n / 25,
+    isKey: n % 13 === 0,
+    bytes: 100,
+  }));
+
+  it('on the grid are a rung', () => {
+    expect(gridDefect(packets, grid)).to.equal(null);
+    expect(peakKbps(packets, grid)).to.be.closeTo(20, 0.001);
+  });
+
+  it('off the grid are none', () => {
+    const change = (n: number, to: object) => packets.with(n, { ...packets[n], ...to } as never);
+    expect(gridDefect(change(13, { isKey: false }), grid)).to.equal(
+      'it has 1 key frames instead of 2',
+    );
+    expect(gridDefect(change(7, { isKey: true }), grid)).to.equal('it has a key frame at 0.28 s');
+    expect(gridDefect(change(5, { seconds: 0.23 }), grid)).to.match(/^its frame \d+ is at/);
+    expect(gridDefect(change(5, { seconds: Number.NaN }), grid)).to.match(
+      /^its frame \d+ is at NaN/,
+    );
+    const open = [
+      ...packets.slice(0, 12),
+      ...[packets[13], packets[12]],
+      ...packets.slice(14),
+    ] as typeof packets;
+    expect(gridDefect(open, grid)).to.equal('its GOP at 0.52 s is open');
+  });
+
+  it('are looked at only where the source is of the kind', () => {
+    const chosen = profileOf();
+    const [rung] = planRungs(video, chosen);
+    if (rung === undefined) throw new Error('there is no rung');
+    expect(mayBeCopied(video, rung, chosen)).to.equal(true);
+    for (const change of [
+      { codec: 'hevc' },
+      { height: 1088 },
+      { rotation: 180 },
+      { interlaced: true },
+      { pixelAspect: 2 },
+      { pixelFormat: 'yuv422p' },
+    ]) {
+      expect(mayBeCopied({ ...video, ...change }, rung, chosen), Object.keys(change)[0]).to.equal(
+        false,
+      );
+    }
+    expect(mayBeCopied(video, rung, profileOf({ copy: false }))).to.equal(false);
+  });
+});
+
+describe('playlists', () => {
+  const written =
+    '#EXTM3U\n#EXT-X-MAP:URI="init-0.m4s"\n#EXTINF:2.000000,\n#EXT-X-PROGRAM-DATE-TIME:x\nsegment-0-00001.m4s\n#EXTINF:1.5,\nsegment-0-00002.m4s\n#EXT-X-ENDLIST\n';
+
+  it('are read and written anew', () => {
+    const read = parseMediaPlaylist(written);
+    expect(read).to.deep.equal({
+      init: 'init-0.m4s',
+      segments: [
+        { file: 'segment-0-00001.m4s', seconds: 2, iv: null },
+        { file: 'segment-0-00002.m4s', seconds: 1.5, iv: null },
+      ],
+    });
+    expect(parseMediaPlaylist(mediaPlaylist(read, null))).to.deep.equal(read);
+    const locked = { ...read, segments: read.segments.map((one) => ({ ...one, iv: 'ab' })) };
+    const lines = mediaPlaylist(locked, 'https://k/1').split('\n');
+    // The beginning of the file is not encrypted.
+    expect(lines.findIndex((line) => line.startsWith('#EXT-X-MAP'))).to.be.below(
+      lines.indexOf('#EXT-X-KEY:METHOD=AES-128,URI="https://k/1",IV=0xab'),
+    );
+  });
+
+  it('that do not cut at the same times are no ladder', () => {
+    const one = parseMediaPlaylist(written);
+    const other = {
+      ...one,
+      segments: one.segments.map((s, n) => ({ ...s, seconds: n === 0 ? 1.9 : 1.6 })),
+    };
+    expect(alignmentDefect([one, one], 3.5, 0.04)).to.equal(null);
+    expect(alignmentDefect([one, other], 3.5, 0.04)).to.equal(
+      'the segments of rung 1 are not those of the first',
+    );
+    expect(alignmentDefect([one], 9, 0.04)).to.equal('its segments are 3.5 s long instead of 9 s');
+    expect(alignmentDefect([], 9, 0.04)).to.equal('it has no segments');
+  });
+
+  it('name peaks, sound and captions', () => {
+    const variant = {
+      playlist: 'media_0.m3u8',
+      width: 640,
+      height: 360,
+      frameRate: 25,
+      peakKbps: 900.2,
+      averageKbps: 500,
+      codecs: 'avc1.64001e,mp4a.40.2',
+    };
+    const text = masterPlaylist([variant], 'media_1.m3u8', [{ index: 2, language: 'eng' }]);
+    expect(text).to.include(
+      '#EXT-X-STREAM-INF:BANDWIDTH=900200,AVERAGE-BANDWIDTH=500000,RESOLUTION=640x360,FRAME-RATE=25.000,CODECS="avc1.64001e,mp4a.40.2",AUDIO="audio",SUBTITLES="captions"\nmedia_0.m3u8',
+    );
+  });
+});
+
+describe('what goes with a ladder', () => {
+  it('has sprites in several sheets', () => {
+    const sprites = { every_seconds: 10, width: 160, columns: 2, rows: 1 };
+    const sheets = planSprites(sprites, video, 25);
+    expect(sheets).to.deep.equal({ width: 160, height: 90, count: 3, sheetCount: 2 });
+    expect(spriteTrack(sprites, sheets, 25)).to.equal(
+      'WEBVTT\n\n00:00:00.000 --> 00:00:10.000\nsprites-1.jpg#xywh=0,0,160,90\n\n' +
+        '00:00:10.000 --> 00:00:20.000\nsprites-1.jpg#xywh=160,0,160,90\n\n' +
+        '00:00:20.000 --> 00:00:25.000\nsprites-2.jpg#xywh=0,0,160,90\n',
+    );
+  });
+
+  it('reads what loudnorm says, also of silence', () => {
+    const said = (i: string, tp: string) =>
+      `x\n{\n"input_i" : "${i}",\n"input_tp" : "${tp}",\n"input_lra" : "0.10",\n"input_thresh" : "-31.80",\n"output_i" : "-16.1",\n"target_offset" : "0.05"\n}\n`;
+    const loud = parseLoudness(said('-21.80', '-18.06'));
+    expect(loud).to.deep.equal({
+      integrated: -21.8,
+      peak: -18.06,
+      range: 0.1,
+      threshold: -31.8,
+      offset: 0.05,
+    });
+    const target = { integrated: -16, range: 11, peak: -1 };
+    expect(loud && loudnessFilter(target, loud)).to.equal(
+      'loudnorm=I=-16:LRA=11:TP=-1:measured_I=-21.8:measured_TP=-18.06:measured_LRA=0.1:measured_thresh=-31.8:offset=0.05:linear=true',
+    );
+    const silent = parseLoudness(said('-inf', '-inf'));
+    expect(silent?.integrated).to.equal(null);
+    expect(silent && loudnessFilter(target, silent)).to.equal(null);
+    expect(parseLoudness('nothing')).to.equal(null);
+  });
+
+  it('has a profile without a file, and names what is wrong in one', async () => {
+    expect([...(await readProfiles(undefined)).keys()]).to.deep.equal(['default']);
+    expect(() =>
+      parseParams({
+        input: 'a',
+        output: 'b',
+        profile: { rungs: [{ height: 1, crf: 1, max_kbps: 1 }] },
+      }),
+    ).to.throw(/profile\.rungs\.0\.height/);
+    expect(() =>
+      profileOf({ rungs: [0, 1].map(() => ({ height: 90, crf: 30, max_kbps: 99 })) }),
+    ).to.throw(/another rung of 90/);
+  });
+});
