@@ -14,6 +14,7 @@ import { eventsCommand } from './task/events-command.ts';
 import { searchLogsCommand } from './task/logs-command.ts';
 import { historyCommand } from './history/history-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
+import { fleetCommand } from './fleet/fleet-command.ts';
 import { jobCommand } from './job/job-command.ts';
 import { limitCommand } from './control/limit-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
@@ -79,6 +80,7 @@ export function program(): Command {
     resumeCommand(),
     pausesCommand(),
     executorCommand(),
+    fleetCommand(),
     namespaceCommand(),
     tokenCommand(),
     whoamiCommand(),

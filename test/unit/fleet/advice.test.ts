@@ -1,0 +1,90 @@
+/** How many executors are advised, against what the theory of queues says where it has a formula. */
+import { expect } from 'chai';
+import { adviseFleet, type Observed } from '../../../cli/fleet/advice.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Mulberry32: the same seed, the same numbers. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Arrivals by chance alone, and run times that are as likely to end at any moment. */
+function chance(perMinute: number, meanMs: number, minuteCount: number, random: () => number) {
+  const points: { at: number; accepted: number }[] = Array.from(
+    { length: minuteCount },
+    (_, at) => ({
+      at: at * MINUTE_MS,
+      accepted: 0,
+    }),
+  );
+  for (let at = 0; ; ) {
+    at -= Math.log(1 - random()) / (perMinute / MINUTE_MS);
+    const point = points[Math.floor(at / MINUTE_MS)];
+    if (point === undefined) break;
+    point.accepted += 1;
+  }
+  const runMs = Array.from({ length: 1_000 }, () => -meanMs * Math.log(1 - random()));
+  return { points, pointMs: MINUTE_MS, runMs } satisfies Observed;
+}
+
+/** Erlang's formula C: how many servers keep the chance of a longer wait below `late`. */
+function erlangC(perMs: number, meanMs: number, waitMs: number, late: number): number {
+  const load = perMs * meanMs;
+  for (let count = Math.floor(load) + 1; ; count++) {
+    let blocked = 1;
+    for (let k = 1; k <= count; k++) blocked = (load * blocked) / (k + load * blocked);
+    const waits = blocked / (1 - (load / count) * (1 - blocked));
+    if (waits * Math.exp(-(count - load) * (waitMs / meanMs)) <= late) return count;
+  }
+}
+
+describe('advice on how many executors there should be', () => {
+  for (const { perMinute, meanMs, waitMs } of [
+    { perMinute: 6, meanMs: 60_000, waitMs: 30_000 },
+    { perMinute: 1, meanMs: 240_000, waitMs: 60_000 },
+  ]) {
+    it(`is what Erlang's formula says: ${perMinute} a minute, ${meanMs / 1000} s each`, () => {
+      const random = randomOf(perMinute);
+      const observed = chance(perMinute, meanMs, 1_440, random);
+      const advice = adviseFleet(observed, { waitMs, percentile: 95 }, random);
+      const right = erlangC(perMinute / MINUTE_MS, meanMs, waitMs, 0.05);
+      expect(advice?.executors).to.be.within(right - 1, right + 1);
+      expect(right).to.be.within(advice?.low ?? 0, advice?.high ?? 0);
+      expect(advice?.load).to.be.closeTo((perMinute * meanMs) / MINUTE_MS, 0.5);
+    });
+  }
+
+  it('needs more of them for the same tasks in a burst, and says nothing where nothing is known', () => {
+    const even = Array.from({ length: 60 }, (_, at) => ({ at: at * MINUTE_MS, accepted: 10 }));
+    const burst = even.map(({ at }, index) => ({ at, accepted: index === 0 ? 600 : 0 }));
+    const of = (points: Observed['points'], runMs = [30_000]) =>
+      adviseFleet(
+        { points, pointMs: MINUTE_MS, runMs },
+        { waitMs: 0, percentile: 99 },
+        randomOf(1),
+      );
+    expect(of(burst)?.executors).to.be.above(20 * (of(even)?.executors ?? 0));
+    expect(of(even)?.load).to.equal(5);
+    expect(of(even, [])).to.equal(null);
+    expect(of([])).to.equal(null);
+  });
+
+  it('goes by the busiest time where there is more than can be played', () => {
+    const points = Array.from({ length: 1_440 }, (_, at) => ({
+      at: at * MINUTE_MS,
+      accepted: at >= 600 && at < 660 ? 300 : 30,
+    }));
+    const observed = { points, pointMs: MINUTE_MS, runMs: [6_000] };
+    const advice = adviseFleet(observed, { waitMs: 60_000, percentile: 95 }, randomOf(1));
+    expect(advice?.arrivals).to.be.within(18_000, 20_000);
+    // Of the whole day it would be 4.1.
+    expect(advice?.load).to.be.closeTo(15.9, 0.5);
+  });
+});
