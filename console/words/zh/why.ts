@@ -1,6 +1,6 @@
 /**
- * What the master says in English sentences, in Chinese: a name is `why.say.` and a reason, or `change.say.` and what
- * is to be done. What is not here stays as the master has said it.
+ * What the master says in English sentences, in Chinese: a name is `why.say.` and a reason, `change.say.` and what
+ * is to be done, or `became.say.`, what has become of a time of a job, and why. What is not here stays as the master has said it.
  */
 export const zhWhy = {
   'why.say.not_due': '定于 {until} 运行。',
@@ -30,6 +30,21 @@ export const zhWhy = {
   'change.say.start_executor.one': '启动执行器 {executor}，类型 {type}{having}。',
   'change.say.add_label': '给执行器 {name} 加上标签 {lacks}。',
   'change.say.undrain': '让已排空的执行器 {name} 恢复工作。',
+  'became.say.ran.overlap': '等前一次运行结束后运行。',
+  'became.say.ran.backfill': '由补跑运行。',
+  'became.say.ran.calendar': '日历 {calendar} 排除了原定的日子，改期后运行。',
+  'became.say.pending.overlap': '等待前一次运行结束。',
+  'became.say.skipped.misfire': '发现得太晚，按错过策略（misfire）跳过。',
+  'became.say.skipped.overlap': '前一次运行尚未结束（overlap）。',
+  'became.say.skipped.overflow': '错过或等待的次数超过可补的数量。',
+  'became.say.skipped.deleted': '等待期间作业被删除。',
+  'became.say.skipped.by-hand': '由人跳过。',
+  'became.say.skipped.calendar': '日历 {calendar} 排除了这个时间（{day}）。',
+  'became.say.merged.misfire': '发现得太晚，由后来的一次代替（misfire）。',
+  'became.say.merged.overlap': '已有一次在等待，由它代替（overlap）。',
+  'became.say.merged.calendar': '日历 {calendar} 排除了原定的日子，与另一次合并。',
+  'became.say.replaced.overlap': '由后来的一次取代（overlap）。',
+  'became.say.shifted.calendar': '日历 {calendar} 排除了原定的日子。',
   'scope.task': '此任务',
   'scope.all': '所有命名空间',
   'scope.namespace': '该命名空间',

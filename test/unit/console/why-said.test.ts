@@ -1,7 +1,8 @@
 /** Sentences about a task that waits, in the language of whoever reads. */
 import { expect } from 'chai';
 import type { WhyView } from '@soda-scheduler/protocol';
-import { whyReason, whyView } from '@soda-scheduler/protocol/schemas';
+import { jobNext, occurrenceView, whyReason, whyView } from '@soda-scheduler/protocol/schemas';
+import { becameSaid } from '../../../console/pages/jobs/month/became-said.ts';
 import { changeSaid, whySaid } from '../../../console/pages/task/why-said.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
 import { zhWhy } from '../../../console/words/zh/why.ts';
@@ -56,6 +57,19 @@ describe('why, said', () => {
     );
   });
 
+  it('also what has become of the times of a job', async () => {
+    const late = { state: 'skipped', reason: 'misfire', message, calendar: null };
+    expect(becameSaid(late)).to.equal(message);
+    await speak('zh');
+    expect(becameSaid(late)).to.equal('发现得太晚，按错过策略（misfire）跳过。');
+    const byHand = { ...late, reason: 'skipped by hand' };
+    expect(becameSaid(byHand)).to.equal('由人跳过。');
+    const off = { ...late, reason: '国庆节', calendar: 'china' };
+    expect(becameSaid(off)).to.equal('日历 china 排除了这个时间（国庆节）。');
+    expect(becameSaid({ ...late, reason: 'black-out: a move' })).to.equal(message);
+    expect(becameSaid({ ...late, reason: null, message: null })).to.equal(null);
+  });
+
   it('as the master says it where a fact is missing, or there is no sentence', async () => {
     await speak('zh');
     expect(said('draining', {})).to.equal(message);
@@ -71,6 +85,10 @@ describe('why, said', () => {
     const known: Record<string, readonly string[]> = {
       why: whyReason.options,
       change: action.options,
+      became: [
+        ...occurrenceView.shape.state.options,
+        ...jobNext.shape.next.element.shape.outcome.options,
+      ],
     };
     for (const name of Object.keys(zhWhy)) {
       const [kind = '', , word = ''] = name.split('.');

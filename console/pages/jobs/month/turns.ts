@@ -1,6 +1,7 @@
 /** The times of a job of one month, past and to come, by the days on which people look for them. Pure. */
 import type { NextFire, OccurrenceView } from '@soda-scheduler/protocol';
 import { dayAfter } from '../../../parts/days.ts';
+import { becameSaid } from './became-said.ts';
 import { dayIn } from './zones.ts';
 
 /** Of a month, and of several times in a row that are looked at. */
@@ -19,6 +20,7 @@ export interface Turn {
   readonly state: string;
   /** 0: it is told on the day of the first. */
   readonly count: number;
+  /** Why, in a sentence. */
   readonly reason: string | null;
   readonly calendar: string | null;
   readonly taskId: string | null;
@@ -29,7 +31,8 @@ export type TurnsByDay = ReadonlyMap<string, readonly Turn[]>;
 
 /** @param states how tasks have ended, by their ids. */
 export function pastTurn(one: OccurrenceView, states: ReadonlyMap<string, string>): Turn {
-  const { trigger, nominal, to, rerun, state, message: reason, calendar, count } = one;
+  const { trigger, nominal, to, rerun, state, calendar, count } = one;
+  const reason = becameSaid(one);
   const { task_id: taskId } = one;
   const ended = taskId === null ? undefined : states.get(taskId);
   return {
@@ -40,7 +43,8 @@ export function pastTurn(one: OccurrenceView, states: ReadonlyMap<string, string
 }
 
 export function comingTurn(next: NextFire): Turn {
-  const { trigger, nominal, to, at, count, outcome, reason, calendar } = next;
+  const { trigger, nominal, to, at, count, outcome, calendar } = next;
+  const reason = becameSaid({ ...next, state: outcome, message: next.reason });
   return {
     key: `${trigger} ${nominal} to come`,
     ...{ trigger, nominal, to, at, count, reason, calendar, taskId: null, isToCome: true },
