@@ -9,7 +9,10 @@
  * `--pages` fills a store with a million live and ten million ended tasks, which takes some minutes and 10 GB where
  * temporary files are (`TMPDIR`), and says how long a page takes of whatever people may ask. With `--store <url>`
  * (`sqlite:<file>`, `mysql://...`) it does so on that store alone, and leaves it filled for the next time.
+ * `--peers` compares with other libraries (`peers/`), those of `--only <part of a name>` alone where it is given; `--json <file>` and
+ * `--svg <file>` keep what was measured.
  */
+import { writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import os from 'node:os';
 import { API_BASE } from '@soda-scheduler/protocol';
@@ -20,6 +23,8 @@ import { measureAbsence, measureIdle, measurePunctual } from './jobs/measure.ts'
 import { measureLists } from './lists.ts';
 import { load, post } from './load.ts';
 import { measureLogs } from './logs.ts';
+import { comparePeers } from './peers/measure.ts';
+import { chartOf, tableOf, writeJson } from './peers/report.ts';
 import { type Answers, type Felt, measurePages, type PagesMeasured } from './pages/measure.ts';
 import { percentile, percentiles } from './probe.ts';
 import { start, startMaster, startSink } from './system.ts';
@@ -74,9 +79,9 @@ const PAGES = { liveCount: 1_000_000 * scale, endedCount: 10_000_000 * scale };
 const PAGES_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
 /** That of the tests has less. */
 const USUAL_SERVER = ['--innodb-log-file-size=96M'];
-const givenStore = process.argv.includes('--store')
-  ? (process.argv[process.argv.indexOf('--store') + 1] ?? null)
-  : null;
+const valueOf = (flag: string): string | null =>
+  process.argv.includes(flag) ? (process.argv[process.argv.indexOf(flag) + 1] ?? null) : null;
+const givenStore = valueOf('--store');
 
 interface Measured {
   /** From the first submit to the last callback (or the last result). */
@@ -150,8 +155,11 @@ function median(values: readonly number[]): number {
 }
 
 const isOfPages = process.argv.includes('--pages');
+const isOfPeers = process.argv.includes('--peers');
 const mariadb =
-  givenStore === null ? await startMariadb(isOfPages ? PAGES_SERVER : USUAL_SERVER) : null;
+  givenStore === null && !isOfPeers
+    ? await startMariadb(isOfPages ? PAGES_SERVER : USUAL_SERVER)
+    : null;
 const stores: { name: string; url: () => Promise<string | null> }[] =
   givenStore !== null
     ? [{ name: 'the given store', url: async () => givenStore }]
@@ -160,7 +168,8 @@ const stores: { name: string; url: () => Promise<string | null> }[] =
         ...(mariadb === null ? [] : [{ name: 'MariaDB', url: () => mariadb.url() }]),
       ];
 const names = stores.map(({ name }) => name);
-if (mariadb === null && givenStore === null) console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
+if (mariadb === null && givenStore === null && !isOfPeers)
+  console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
 console.log(
   `${os.cpus().length} cores (${os.cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ` +
     `${EXECUTOR_COUNT} executors, ` +
@@ -341,6 +350,17 @@ async function comparePages(): Promise<Table.Table> {
   return table;
 }
 
+async function compareWithPeers(): Promise<Table.Table> {
+  const compared = await comparePeers({ roundCount, scale, only: valueOf('--only') }, () => {
+    process.stderr.write('.');
+  });
+  for (const reason of compared.leftOut) console.log(`left out: ${reason}`);
+  const [json, svg] = [valueOf('--json'), valueOf('--svg')];
+  if (json !== null) await writeJson(json, compared);
+  if (svg !== null) await writeFile(svg, chartOf(compared));
+  return tableOf(compared);
+}
+
 const scenarios: Record<string, () => Promise<Table.Table>> = {
   '--lists': compareLists,
   '--bulk': compareBulk,
@@ -348,6 +368,7 @@ const scenarios: Record<string, () => Promise<Table.Table>> = {
   '--logs': compareLogs,
   '--usage': compareUsage,
   '--pages': comparePages,
+  '--peers': compareWithPeers,
 };
 const [asked] = Object.keys(scenarios).filter((flag) => process.argv.includes(flag));
 const compare = scenarios[asked ?? ''] ?? compareSpeed;

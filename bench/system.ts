@@ -10,7 +10,8 @@ import path from 'node:path';
 export interface Child {
   /** The next message of the process. */
   message<T>(): Promise<T>;
-  ask<T>(): Promise<T>;
+  /** What it answers to this. */
+  ask<T>(about?: object | number | 'report'): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -26,9 +27,9 @@ export function start(script: string, args: readonly string[], env: NodeJS.Proce
   const message = async <T>(): Promise<T> => (await nextMessage(child)) as T;
   return {
     message,
-    ask: <T>() => {
+    ask: <T>(about: object | number | 'report' = 'report') => {
       const answer = message<T>();
-      child.send('report');
+      child.send(about);
       return answer;
     },
     stop: async () => {

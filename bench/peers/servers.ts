@@ -1,0 +1,142 @@
+/**
+ * The servers that peers need, each on a free port of loopback with its files in a folder that goes with it, and as
+ * durable as a careful user sets it: what was accepted has been flushed. Redis also as it is by default, with up to a
+ * second of what was accepted at stake.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from '../../test/helpers/free-port.ts';
+
+export interface PeerServer {
+  readonly url: string;
+  /** Of its own, where cases must not share one. */
+  fresh(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const run = promisify(execFile);
+
+async function hasProgram(name: string): Promise<boolean> {
+  return run('which', [name]).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function reachable(port: number, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`);
+    const socket = connect(port, '127.0.0.1');
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (open) return;
+    await delay(50);
+  }
+}
+
+interface Program {
+  readonly path: string;
+  readonly args: readonly string[];
+  /** Whom it runs as; none: whoever runs this. */
+  readonly owner?: Owner;
+  readonly signal?: 'SIGINT';
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** What it says goes nowhere; it ends with this process at the latest. */
+async function started(
+  scheme: string,
+  folder: string,
+  programAt: (port: number) => Program,
+): Promise<PeerServer> {
+  const port = await freePort();
+  const { path, args, owner, signal = 'SIGTERM' } = programAt(port);
+  const child = spawn(path, args, { stdio: 'ignore', ...owner });
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  await reachable(port, child);
+  const url = `${scheme}://127.0.0.1:${port}`;
+  return {
+    url,
+    fresh: async () => url,
+    stop: async () => {
+      process.removeListener('exit', kill);
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'soda-peer-'));
+
+/** Null where it is not installed. */
+export async function startRedis(fsync: 'always' | 'everysec'): Promise<PeerServer | null> {
+  if (!(await hasProgram('redis-server'))) return null;
+  const folder = await makeFolder();
+  const kept = ['--appendonly', 'yes', '--appendfsync', fsync, '--save', ''];
+  return started('redis', folder, (port) => {
+    const at = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder];
+    return { path: 'redis-server', args: [...at, ...kept, '--maxmemory-policy', 'noeviction'] };
+  });
+}
+
+/** Null where it is not installed. Its log is flushed with every write. */
+export async function startBeanstalkd(): Promise<PeerServer | null> {
+  if (!(await hasProgram('beanstalkd'))) return null;
+  const folder = await makeFolder();
+  return started('beanstalk', folder, (port) => {
+    const args = ['-l', '127.0.0.1', '-p', `${port}`, '-b', folder, '-f', '0'];
+    return { path: 'beanstalkd', args };
+  });
+}
+
+/** It refuses to run as root. */
+async function postgresOwner(): Promise<Owner | null> {
+  if (process.getuid?.() !== 0) return null;
+  const idOf = async (flag: string): Promise<number> =>
+    Number((await run('id', [flag, 'postgres'])).stdout);
+  return { uid: await idOf('-u'), gid: await idOf('-g') };
+}
+
+/** Null where it is not installed. `fsync` and `synchronous_commit` are on, as they are by default. */
+export async function startPostgres(): Promise<PeerServer | null> {
+  const [version] = await readdir('/usr/lib/postgresql').catch(() => []);
+  if (version === undefined) return null;
+  const pathOf = (name: string): string => join('/usr/lib/postgresql', version, 'bin', name);
+  const owner = await postgresOwner();
+  const folder = await makeFolder();
+  if (owner !== null) await chown(folder, owner.uid, owner.gid);
+  const data = join(folder, 'data');
+  const made = ['-D', data, '-U', 'bench', '-A', 'trust', '--no-sync'];
+  await run(pathOf('initdb'), made, { cwd: folder, ...owner });
+  const server = await started('postgres', folder, (port) => {
+    const at = ['-k', folder, '-h', '127.0.0.1', '-p', `${port}`, '-D', data];
+    const args = [...at, '-c', 'shared_buffers=512MB', '-c', 'max_connections=300'];
+    // It waits for its clients at a SIGTERM.
+    return { path: pathOf('postgres'), args, ...(owner && { owner }), signal: 'SIGINT' };
+  });
+  const { port } = new URL(server.url);
+  let count = 0;
+  const fresh = async (): Promise<string> => {
+    const database = `bench_${++count}`;
+    const at = ['-h', '127.0.0.1', '-p', port, '-U', 'bench', '--maintenance-db=postgres'];
+    await run(pathOf('createdb'), [...at, database]);
+    return `postgres://bench@127.0.0.1:${port}/${database}`;
+  };
+  return { ...server, fresh };
+}
