@@ -82,20 +82,26 @@ describeOnOneMaster('an executor', ({ start }) => {
     const poison = await system.submit([[{ crash: true }]], {
       notify_url: system.receiver.url('poison'),
     });
-    for (let attempt = 1; attempt <= 3; attempt++) {
+    const isOver = system.ended(poison).then(() => null);
+    for (;;) {
       // As a supervisor would: again, under the same id.
-      const victim = system.spawnExecutor({ id: 'a' });
-      expect(await victim.exited).to.include({ signal: 'SIGKILL' });
+      const exit = await Promise.race([isOver, system.spawnExecutor({ id: 'a' }).exited]);
+      if (exit === null) break;
+      expect(exit).to.include({ signal: 'SIGKILL' });
     }
-    await system.executor({ id: 'a' });
-    const task = await system.ended(poison);
-    expect(outcomesOf(task)).to.deep.equal(['lost', 'lost', 'lost']);
+    const task = await system.task(poison);
     expect(task).to.include({
       state: 'failed',
       failure_reason: 'crash_budget',
-      attempt: 3,
       attempts_used: 0,
     });
+    const outcomes = outcomesOf(task);
+    const died = outcomes.filter((outcome) => outcome === 'lost');
+    expect(died).to.have.length(3);
+    // On a busy machine one may answer too late, or not be heard of for so long that it ends itself.
+    const cut = outcomes.filter((outcome) => outcome === 'lost_contact');
+    expect(['lost', 'lost_contact', 'assign_timeout', 'returned']).to.include.members(outcomes);
+    expect(system.runs(poison)).to.have.length(died.length + cut.length);
     expect(await system.ended(await system.submit())).to.include({ state: 'succeeded' });
     const [delivery] = await system.delivered('poison');
     expect(delivery?.body).to.include({ code: 501, state: 'failed' });
