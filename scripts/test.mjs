@@ -91,8 +91,11 @@ async function test() {
     detached: true,
   });
   const stop = () => {
+    const { pid } = mocha;
+    // None: it could not be started.
+    if (pid === undefined) return;
     try {
-      process.kill(-mocha.pid, 'SIGKILL');
+      process.kill(-pid, 'SIGKILL');
     } catch {
       // The group is gone: nothing of it is left to stop.
     }
