@@ -95,7 +95,6 @@ export class Alerts implements Part {
     this.#outbox = new Outbox({
       ...{ store: store.alerts, sender, clock, log },
       receiverOf: (name) => this.#receivers.byName.get(name),
-      isSilenced: (alert) => this.#book.isSilenced(keyOf(alert), clock.now()),
     });
     this.#fullDisk = new FullDisk(options, async () => {
       // It may have been written after all; where nothing can be read either, that stands as it was.

@@ -3,22 +3,14 @@
  * and again for a day where it fails, and soon once the receiver takes something. What was sent and could not be written is
  * not sent again before the process ends.
  */
-import { type Alert, keyOf } from '../../domain/alerts/alert.ts';
+import { keyOf } from '../../domain/alerts/alert.ts';
 import {
   ALERT_DELIVERIES_EACH_MAX,
   ALERT_DELIVERIES_TO_PROGRAM_MAX,
   ALERTS_TOLD_TOGETHER_MAX,
 } from '../../domain/alerts/bounds.ts';
 import type { AlertReceiver } from '../../domain/alerts/rule.ts';
-import type {
-  AlertDelivery,
-  AlertSender,
-  AlertStore,
-  AlertTry,
-  Clock,
-  Log,
-  ToldAlert,
-} from '../ports.ts';
+import type { AlertDelivery, AlertSender, AlertStore, Clock, Log, ToldAlert } from '../ports.ts';
 
 /** From the first try to the last one some 26 hours. */
 const WAITS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000];
@@ -37,8 +29,6 @@ interface OutboxOptions {
   readonly log: Log;
   /** Undefined: there is none of that name. */
   readonly receiverOf: (name: string) => AlertReceiver | undefined;
-  /** Now: nobody is to hear of it but that it is over. */
-  readonly isSilenced: (alert: Alert) => boolean;
 }
 
 export class Outbox {
@@ -249,9 +239,13 @@ export class Outbox {
   }
 
   async #send(delivery: AlertDelivery): Promise<void> {
-    const { clock, log } = this.#options;
+    const { sender, receiverOf, clock, log } = this.#options;
     const { id, receiver: name } = delivery;
-    const { error, isFinal } = await this.#try(delivery);
+    const receiver = receiverOf(name);
+    const { error, isFinal } =
+      receiver === undefined
+        ? { error: 'there is no such receiver any more', isFinal: true }
+        : await sender.send(receiver, delivery);
     // Whatever came of it nobody knows: it is told once more.
     if (this.#isStopped) return;
     const tries = delivery.tries + 1;
@@ -287,21 +281,6 @@ export class Outbox {
     });
     this.#busy.delete(name);
     this.pump();
-  }
-
-  async #try(delivery: AlertDelivery): Promise<AlertTry> {
-    const { sender, receiverOf, isSilenced } = this.#options;
-    const receiver = receiverOf(delivery.receiver);
-    if (receiver === undefined) {
-      return { error: 'there is no such receiver any more', isFinal: true };
-    }
-    const told = delivery.told.filter(
-      ({ event, alert }) => event === 'cleared' || !isSilenced(alert),
-    );
-    if (told.length === 0 && delivery.told.length > 0) {
-      return { error: 'it was silenced before it was taken', isFinal: true };
-    }
-    return sender.send(receiver, { ...delivery, told });
   }
 
   #keep(delivery: AlertDelivery): void {

@@ -101,12 +101,6 @@ export class AlertBook {
     return alert?.clearedAt === null ? alert : undefined;
   }
 
-  /** Also where it is over, and may come back. */
-  isSilenced(key: string, now: number): boolean {
-    const alert = this.#alerts.get(key);
-    return alert !== undefined && isSilenced(alert, now);
-  }
-
   /** They are written. */
   take(alerts: readonly Alert[]): void {
     for (const alert of alerts) {
@@ -242,15 +236,14 @@ export class AlertBook {
     out: Noting,
   ): void {
     const alert = { ...known, message, change, seenAt: now };
-    const { toldAt, raisedAt, severity, silencedUntil } = alert;
+    const { toldAt, raisedAt, severity } = alert;
     const { repeatMs } = rule;
     const isHeard = this.#isHeard(rule);
     // Where nobody is told it becomes as grave as if somebody were; and whoever is to be told later hears of it.
     const at = isHeard
       ? toldAt
       : Math.max(toldAt ?? 0, raisedAt + alert.repeatCount * (repeatMs ?? 0));
-    const wasSilenced = at !== null && silencedUntil !== null && at < silencedUntil;
-    const isDue = at === null || wasSilenced || (repeatMs !== null && now - at >= repeatMs);
+    const isDue = at === null || (repeatMs !== null && now - at >= repeatMs);
     // How it goes on is written when it is told: to lose that costs nothing.
     if (!isDue || isSilenced(alert, now)) this.#alerts.set(keyOf(alert), alert);
     else if (at === null) tell(alert, 'raised', now, out, isHeard);

@@ -25,9 +25,6 @@ describe('the outbox of alerts', () => {
   let sent: string[];
   let written: string[];
   let isAway: boolean;
-  let lastTold: string[];
-  /** What of it nobody is to hear, by subject. */
-  let silenced: Set<string>;
   /** The store answers after that. */
   let hold: Promise<void>;
   let channel: AlertChannel;
@@ -47,7 +44,6 @@ describe('the outbox of alerts', () => {
     clock = new ManualClock();
     channel = 'slack';
     [answers, sent, written, isAway] = [[], [], [], false];
-    silenced = new Set();
     hold = Promise.resolve();
     outbox = new Outbox({
       clock,
@@ -60,14 +56,12 @@ describe('the outbox of alerts', () => {
         },
       },
       sender: {
-        async send({ name }, { id, told }) {
+        async send({ name }, { id }) {
           sent.push(`${name} ${id}`);
-          lastTold = told.map(({ event, alert }) => `${event} ${alert.subject}`);
           await settled();
           return answers.shift() ?? { error: null, isFinal: false };
         },
       },
-      isSilenced: ({ subject }) => silenced.has(subject),
       receiverOf: (name) =>
         name === 'gone'
           ? undefined
@@ -87,21 +81,6 @@ describe('the outbox of alerts', () => {
     expect(sent).to.have.length(12);
     expect(written.at(-1)).to.equal('a failed 12');
     expect(outbox.pendingCount).to.equal(0);
-  });
-
-  it('tells nobody of what was silenced before it was taken, but that it is over', async () => {
-    answers = [FAILED, FAILED];
-    add([delivery('alone', 'ops', ['x']), delivery('both', 'night', ['x', 'y'])]);
-    await clock.pass(1);
-    silenced.add('x');
-    await clock.pass(5_000);
-    expect(sent).to.deep.equal(['ops alone', 'night both', 'night both']);
-    expect(lastTold).to.deep.equal(['raised y']);
-    expect(written).to.include('alone failed 2').and.include('both delivered 2');
-    const over = { ...toldOf('x'), event: 'cleared' } as const;
-    add([{ ...delivery('over'), told: [over] }]);
-    await clock.pass(1);
-    expect(lastTold).to.deep.equal(['cleared x']);
   });
 
   it('has one under way to each receiver, and does not let one wait for another', async () => {
