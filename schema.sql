@@ -431,6 +431,32 @@ CREATE TABLE job_activity (
   PRIMARY KEY (ns, job)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- Bookings: executors that are kept for a group in a window of time. Those that are over go after a week.
+CREATE TABLE booking (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- As the API has it.
+  id VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- planned, at_risk, bound, no_show, ended or canceled.
+  state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- The window that is open or next; of one that is over the last.
+  from_at BIGINT NOT NULL,
+  -- When it ends.
+  to_at BIGINT NOT NULL,
+  -- In which order they were accepted: from the counter of tasks.
+  accepted_seq BIGINT NOT NULL,
+  -- When it was asked for.
+  created_at BIGINT NOT NULL,
+  -- When it was over; NULL: it is not.
+  ended_at BIGINT NULL,
+  -- JSON of what else was asked for, of windows to come with their division over pools, and of what has become of this one.
+  definition MEDIUMTEXT NOT NULL,
+  -- JSON [{ executorId, since }]: those that are bound.
+  bound MEDIUMTEXT NOT NULL,
+  -- All are read when a term begins.
+  PRIMARY KEY (ns, id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Calendars; the one without a name has what holds for all jobs.
 CREATE TABLE calendar (
   -- Namespace.
@@ -568,6 +594,8 @@ CREATE TABLE task (
   event_count BIGINT NOT NULL DEFAULT 0,
   -- Of which job it is a run: JSON array of its name, its version, the trigger and the time; NULL: of none.
   job MEDIUMTEXT NULL,
+  -- Of which booking it is; NULL: of none.
+  booking VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- No id is live twice in a namespace.
   UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
@@ -577,7 +605,9 @@ CREATE TABLE task (
   -- Waiting tasks whose deadline, or limit for the start, has come.
   KEY task_ns_end (ns, end_by, seq, deadline_at, type),
   -- Those that are held, in the order in which they are let go. SQLite leaves out all others.
-  KEY task_ns_gate (ns, gate, queue_time, seq)
+  KEY task_ns_gate (ns, gate, queue_time, seq),
+  -- Those of a booking, by due time. SQLite leaves out all others.
+  KEY task_ns_booking (ns, booking, due_at, seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Attempts that ended without success, of live tasks and of tasks in history; the attempt that
@@ -776,6 +806,8 @@ CREATE TABLE usage_day (
   callbacks_delivered BIGINT NOT NULL,
   -- Callbacks that were given up.
   callbacks_gave_up BIGINT NOT NULL,
+  -- For which executors were booked and ran nothing of it.
+  booked_idle_ms BIGINT NOT NULL,
   -- A day of a namespace in one piece.
   PRIMARY KEY (ns, day, user_group, user_project, user_env, user_name, type)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
@@ -988,6 +1020,8 @@ CREATE TABLE task_history_YYYYMMDD (
   notify_since BIGINT NULL,
   -- Of which job it is a run: JSON array of its name, its version, the trigger and the time; NULL: of none.
   job MEDIUMTEXT NULL,
+  -- Of which booking it is; NULL: of none.
+  booking VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- An id is taken as long as its task is retained.
   UNIQUE KEY task_history_YYYYMMDD_ns_id (ns, id),
   -- Listing by state, newest first.

@@ -4,6 +4,7 @@ import { didYouMean } from '@soda-scheduler/protocol';
 import { Command } from 'commander';
 import { alertCommand } from './alert/alert-command.ts';
 import { auditCommand } from './audit-command.ts';
+import { bookingCommand } from './booking/booking-command.ts';
 import { bulkCommand } from './bulk/bulk-command.ts';
 import { blackoutCommand } from './calendar/blackout-command.ts';
 import { calendarCommand } from './calendar/calendar-command.ts';
@@ -71,6 +72,7 @@ export function program(): Command {
     bulkCommand(),
     operationCommand(),
     jobCommand(),
+    bookingCommand(),
     calendarCommand(),
     blackoutCommand(),
     typeCommand(),

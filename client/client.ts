@@ -23,6 +23,7 @@ import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts'
 import { exactJson, rememberEach } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
 import { type AlertCalls, alertCalls } from './calls/alerts.ts';
+import { type BookingCalls, bookingCalls } from './executors/bookings.ts';
 import { type EventCalls, eventCalls } from './calls/events.ts';
 import { type FindCalls, findCalls } from './calls/find.ts';
 import { type HealthCalls, healthCalls } from './calls/health.ts';
@@ -82,6 +83,7 @@ export interface ClientOptions {
 export interface SodaClient
   extends AlertCalls,
     AuditCalls,
+    BookingCalls,
     EventCalls,
     ExecutorCalls,
     FindCalls,
@@ -216,7 +218,9 @@ export function createClient(options: ClientOptions): SodaClient {
     ...findCalls(api),
     ...healthCalls(api),
     ...alertCalls(api),
+    ...bookingCalls(api),
     ...auditCalls(api),
+    ...bookingCalls(api),
     ...eventCalls(api),
     ...executorCalls(api),
     ...namespaceCalls(api),

@@ -25,6 +25,11 @@ export type {
   CopyRequest,
   CountQuery,
   DailyQuery,
+  BookingList,
+  BookingListQuery,
+  BookingRequest,
+  BookingResponse,
+  BookingView,
   DailyReport,
   ErrorList,
   ErrorQuery,
@@ -44,6 +49,7 @@ export type {
   JobView,
   LimitRequest,
   LimitView,
+  FreeWindow,
   FoundLogLine,
   LoadPoint,
   LoadQuery,
@@ -106,6 +112,7 @@ export type { DrainProgress, DrainStep } from './executors/rollout.ts';
 export type { AlertCalls } from './calls/alerts.ts';
 export type { EventCalls, EventOptions } from './calls/events.ts';
 export type { FindCalls } from './calls/find.ts';
+export type { BookingCalls, BookingFilter } from './executors/bookings.ts';
 export type { Backfill, JobCalls, JobFilter, OccurrenceFilter } from './calls/jobs.ts';
 export type { HealthCalls } from './calls/health.ts';
 export type { LimitCalls } from './calls/limits.ts';

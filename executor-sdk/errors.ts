@@ -44,6 +44,7 @@ export class InputUnavailableError extends NonRetryableError {
  * Why a running attempt has to end.
  *
  * - `canceled`: someone canceled the task.
+ * - `booking_end`: the window of its booking is over; nothing comes after this attempt.
  * - `suspended`: someone suspended the task; it goes on from its last checkpoint once it is resumed.
  * - `execution_timeout`, `stalled`, `deadline`: it took too long, reported no progress for too
  *   long, or the whole task is out of time.
@@ -54,6 +55,7 @@ export class InputUnavailableError extends NonRetryableError {
 export type AbortReason =
   | 'canceled'
   | 'suspended'
+  | 'booking_end'
   | 'execution_timeout'
   | 'stalled'
   | 'deadline'

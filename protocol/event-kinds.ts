@@ -15,6 +15,7 @@ type Shape =
   | 'number or null'
   | 'boolean'
   | 'texts'
+  | 'instant'
   | 'instant?'
   | 'instant or null';
 
@@ -222,6 +223,38 @@ export const eventKinds = {
   'blackouts.changed': {
     means: 'The black-outs of all jobs are others.',
     data: { version: 'number' },
+  },
+  'booking.created': {
+    means: 'Executors are booked.',
+    data: { booking_id: 'text', from_at: 'instant', to_at: 'instant', count: 'number' },
+  },
+  'booking.planned': {
+    means: 'There are enough executors for it again.',
+    data: { booking_id: 'text', from_at: 'instant' },
+  },
+  'booking.at_risk': {
+    means: 'There will be too few executors for its next window.',
+    data: { booking_id: 'text', from_at: 'instant' },
+  },
+  'booking.began': {
+    means: 'Its lead has begun: its executors are bound.',
+    data: { booking_id: 'text' },
+  },
+  'booking.bound': {
+    means: 'An executor is bound to it.',
+    data: { booking_id: 'text' },
+  },
+  'booking.short': {
+    means: 'So many executors are missing that it should have by now.',
+    data: { booking_id: 'text', count: 'number' },
+  },
+  'booking.skipped': {
+    means: 'One of its windows is left out.',
+    data: { booking_id: 'text', from_at: 'instant' },
+  },
+  'booking.ended': {
+    means: 'A window of it is over; `state` says how: ended, no_show, canceled or skipped.',
+    data: { booking_id: 'text', state: 'text' },
   },
   'operation.began': {
     means: 'An operation on many tasks has begun.',

@@ -6,6 +6,7 @@ export type * from './api/admin.ts';
 export type * from './api/alerts.ts';
 export type * from './api/audit.ts';
 export * from './asyncflow.ts';
+export type * from './api/bookings.ts';
 export type * from './api/bulk.ts';
 export type * from './api/events.ts';
 export type * from './jobs/backfill.ts';

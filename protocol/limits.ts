@@ -48,6 +48,21 @@ export const JOB_LIMITS = {
   versionCountMax: 30,
 } as const;
 
+/** Of executors that are kept for a window of time. */
+export const BOOKING_LIMITS = {
+  /** Executors of one booking. */
+  countMax: 1_000,
+  leadSecondsMax: 3_600,
+  holdSecondsMax: 86_400,
+  /** From one window to the next, and the length of one. */
+  everySecondsMax: 31_536_000,
+  windowSecondsMax: 31_536_000,
+  /** How far ahead a booking may begin. */
+  aheadSecondsMax: 5 * 31_536_000,
+  /** Tasks of one booking that have not ended. */
+  taskCountMax: 1_000,
+} as const;
+
 export const SESSION_LIMITS = {
   /** Largest frame in bytes, either way. */
   frameBytesMax: 1024 * 1024,
@@ -108,6 +123,8 @@ export const EXECUTOR_VERSION_PATTERN = /^[A-Za-z0-9_.:+~/@-]{1,64}$/;
 export const EVENT_NAME_PATTERN = /^[a-z0-9_]{1,47}$/;
 /** An operation on many tasks, as the master has named it. */
 export const OPERATION_ID_PATTERN = /^op-[0-9a-f]{24}$/;
+/** A booking, as the master has named it. */
+export const BOOKING_ID_PATTERN = /^bk-[0-9a-f]{16}$/;
 /** A namespace: a part of paths, and a label of metrics. */
 export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
 /** Of a token: a part of paths, without the colon of those that nobody makes. */

@@ -318,6 +318,8 @@ export const cancelReason = z.enum([
   'canceled',
   // Only to an executor whose `hello` names the feature `suspended`.
   'suspended',
+  // Only to one whose `hello` names `booking_end`.
+  'booking_end',
   'execution_timeout',
   'stalled',
   'deadline',

@@ -26,7 +26,7 @@ export function executorPathOf(namespace: string): string {
 const COPIED = new RegExp(
   `^([a-z]+://[^/?#]+(?:/[^?#]*?)?)${API_BASE}(?:/ns/([^/?#]+))?` +
     '(?:/(?:tasks?|executors?|namespaces?|types?|limits?|pauses?|resume|tokens?|audit|history|whoami|' +
-    'events|logs|views?|operations?|alerts?|alert-(?:rules?|receivers?)|reports|health|governance|session|jobs?|calendars?|blackouts)(?:/[^?#]*)?)?/?(?=[?#]|$)',
+    'events|logs|views?|operations?|alerts?|alert-(?:rules?|receivers?)|reports|health|governance|session|jobs?|calendars?|blackouts|bookings?)(?:/[^?#]*)?)?/?(?=[?#]|$)',
   'i',
 );
 

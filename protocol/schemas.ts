@@ -3,6 +3,7 @@ export * from './api/admin.ts';
 export * from './api/alerts.ts';
 export * from './api/audit.ts';
 export * from './jobs/backfill.ts';
+export * from './api/bookings.ts';
 export * from './jobs/calendars.ts';
 export * from './api/events.ts';
 export * from './jobs/jobs.ts';

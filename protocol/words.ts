@@ -69,6 +69,19 @@ export const typeDefinitionKeys = [
   'group_weights',
   'route',
   'pull',
+  'capacity',
+  'preemptible',
+  'hold',
+] as const;
+
+/** What can become of a booking; `bound`: executors are kept for it. */
+export const bookingStates = [
+  'planned',
+  'at_risk',
+  'bound',
+  'no_show',
+  'ended',
+  'canceled',
 ] as const;
 
 /** What can become of a callback once its task has ended. */
@@ -86,6 +99,9 @@ export const alertKinds = [
   'callback_backlog',
   'executor_flapping',
   'executor_not_ready',
+  'booking_short',
+  'booking_at_risk',
+  'booking_paused',
   'poison',
   'disk',
   'message',

@@ -45,7 +45,7 @@ Examples:
       const { client, output } = connect(options);
       const head = [
         ...['executor', 'state', 'types', 'labels', 'task', 'host', 'last seen'],
-        ...['reserve', 'ready', 'version'],
+        ...['reserve', 'ready', 'version', 'booked'],
       ];
       const { selector } = options;
       await output.rows(await client.executors({ selector }), head, (executor: ExecutorView) => [
@@ -59,6 +59,7 @@ Examples:
         executor.reserve.join(' '),
         readyInWords(executor),
         executor.version ?? null,
+        bookedInWords(executor),
       ]);
     });
 }
@@ -76,6 +77,14 @@ function readyInWords({ ready, lease_until: until }: Partial<ExecutorView>): str
   return ready.ok ? 'yes' : `no: ${ready.reason ?? 'it does not say why'}`;
 }
 
+function bookedInWords({ booked }: Partial<ExecutorView>): string | null {
+  // A master of 2.0.0 does not know the field.
+  if (!booked) return null;
+  const { booking_id: id, state, until } = booked;
+  const by = id ?? 'a booking of others';
+  return state === 'bound' ? `bound to ${by} until ${until}` : `kept for ${by}, bound at ${until}`;
+}
+
 function getCommand(): Command {
   return oneCommand(
     'get',
@@ -90,6 +99,7 @@ function getCommand(): Command {
       ['silent', silenceInWords(one)],
       ['drained', drainInWords(one)],
       ['ready', readyInWords(one)],
+      ['booked', bookedInWords(one)],
       ['version', one.version],
       ['host', one.host],
       ['pid', one.pid || null],

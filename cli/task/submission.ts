@@ -27,6 +27,7 @@ export interface FieldOptions {
   readonly startTimeoutAction?: 'fail' | 'alert';
   readonly diskBytes?: number;
   readonly notifyUrl?: string;
+  readonly booking?: string;
 }
 
 export interface SubmitOptions extends FieldOptions {
@@ -56,6 +57,7 @@ export function fieldOptions(command: Command): Command {
     .option('--deadline <time>', `the end of the task over all its attempts, ${INSTANT}`);
   return limitOptions(fields)
     .option('--disk-bytes <bytes>', 'free disk that its executor must have', number)
+    .option('--booking <id>', 'it runs on an executor of this booking, in its window')
     .option('--notify-url <url>', 'where a callback goes when the task has ended');
 }
 
@@ -140,6 +142,7 @@ export function fieldsOf(
     start_timeout: options.startTimeout,
     start_timeout_action: options.startTimeoutAction,
     needs: options.diskBytes === undefined ? undefined : { disk_bytes: options.diskBytes },
+    booking: options.booking,
     notify_url: options.notifyUrl,
   };
 }

@@ -80,6 +80,9 @@ export const rights = {
   'POST /job/{name}/skip': { roles: operate, scope: 'within' },
   'POST /job/{name}/unskip': { roles: operate, scope: 'within' },
   'POST /job/{name}/backfill': { roles: operate, scope: 'within' },
+  'POST /booking': { roles: ['submit'], scope: 'submit' },
+  'DELETE /booking/{booking_id}': { roles: steer, scope: 'within' },
+  'POST /booking/{booking_id}/skip': { roles: steer, scope: 'within' },
   'POST /pause': { roles: operate, scope: 'within' },
   'POST /resume': { roles: operate, scope: 'within' },
 } as const satisfies Readonly<Record<string, Right>>;

@@ -42,6 +42,10 @@ const JobsPage = later(async () => (await scheduled()).JobsPage);
 const JobPage = later(async () => (await scheduled()).JobPage);
 const DefineJobPage = later(async () => (await scheduled()).DefineJobPage);
 const RunJobPage = later(async () => (await scheduled()).RunJobPage);
+const booked = () => import('../pages/bookings/pages.ts');
+const BookingsPage = later(async () => (await booked()).BookingsPage);
+const BookingPage = later(async () => (await booked()).BookingPage);
+const BookPage = later(async () => (await booked()).BookPage);
 
 interface Page {
   readonly title: TextName;
@@ -101,6 +105,19 @@ export const pages: Readonly<Record<string, Page>> = {
     isInMenu: false,
     show: (name) => name && <RunJobPage key={name} name={name} />,
   },
+  bookings: {
+    title: 'bookings',
+    isInMenu: true,
+    keptFor: ['booking', 'book'],
+    key: 'b',
+    show: () => <BookingsPage />,
+  },
+  booking: {
+    title: 'bookings.booking',
+    isInMenu: false,
+    show: (name) => name && <BookingPage key={name} id={name} />,
+  },
+  book: { title: 'book', route: 'POST /booking', isInMenu: false, show: () => <BookPage /> },
   alerts: {
     title: 'alerts',
     route: 'GET /alerts',

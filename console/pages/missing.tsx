@@ -9,6 +9,7 @@ const texts = {
   operations: 'missing.operation',
   executors: 'missing.executor',
   jobs: 'missing.job',
+  bookings: 'missing.booking',
   types: 'missing.type',
   limits: 'missing.limit',
   calendars: 'missing.calendar',

@@ -7,6 +7,7 @@ import type { TaskLog } from './task-log.ts';
 const ENDS: Record<AbortReason, string> = {
   canceled: 'canceled',
   suspended: 'suspended',
+  booking_end: 'ended: its booking is over',
   execution_timeout: 'timed out: it has run for longer than it may',
   stalled: 'timed out: it has shown no progress for longer than it may',
   deadline: 'ended: the deadline of its task has passed',

@@ -21,7 +21,7 @@ import { RefusedFrames } from './refused-frames.ts';
 /** As many as a `hello` may name. */
 const NAMED_COUNT_MAX = 16;
 
-const FEATURES = ['mac', 'fenced', 'timeouts', 'suspended'];
+const FEATURES = ['mac', 'fenced', 'timeouts', 'suspended', 'booking_end'];
 
 export type Fenced = NonNullable<SentHello['fenced']>[number];
 

@@ -9,11 +9,13 @@ import type { JobsHandle } from '../application/jobs/jobs-handle.ts';
 import type { OperationsHandle } from '../application/operations/operations-handle.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { PauseChange, Seen, TaskChange, TypeChange } from '../domain/events.ts';
+import type { BookingChange } from '../domain/booking/booking.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
+import type { SeenBooking } from '../domain/views/bookings.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 import type { Actor } from './auth.ts';
@@ -57,6 +59,7 @@ export type ScopedMaster = Pick<
   | 'changePause'
   | 'pauseOf'
   | 'pausesAfter'
+  | 'bookings'
   | 'changeLimit'
   | 'seenLimit'
   | 'limitsAfter'
@@ -77,6 +80,7 @@ export type ScopedMaster = Pick<
 > & {
   /** As `MasterHandle.submit`; those that are not in the scope are refused, each by itself. */
   submit(tasks: readonly Submission[]): Promise<readonly SubmitAnswer[]>;
+  changeBooking(change: BookingChange): Promise<CommandAnswer>;
   /** As `MasterHandle.change`; the group that it is to have must be in the scope too. */
   change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandAnswer>;
   operations(): OperationsHandle;
@@ -126,7 +130,13 @@ class PartOfMaster implements ScopedMaster {
     });
   }
 
-  #refusalOf({ type, user: { group } }: Submission): string | null {
+  #refusalOf({
+    type,
+    user: { group },
+  }: {
+    readonly type: string;
+    readonly user: { readonly group: string };
+  }): string | null {
     if (!this.#includesType(type)) return outsideInWords(this.#actor, 'types', type);
     return this.#refusalOfGroup(group);
   }
@@ -265,6 +275,26 @@ class PartOfMaster implements ScopedMaster {
     return { ...seen, taskType: { ...taskType, text } };
   }
 
+  async changeBooking(change: BookingChange): Promise<CommandAnswer> {
+    if (change.type !== 'bookingRequested') {
+      const { types } = this.#scope;
+      const found = this.bookings().find(({ booking }) => booking.id === change.bookingId);
+      if (found === undefined && types !== null)
+        return { kind: 'unknown', message: 'there is no such booking' };
+      return this.#master.changeBooking({ ...change, groups: this.#scope.groups });
+    }
+    const { type, group } = change.booking;
+    const message = this.#refusalOf({ type, user: { group } });
+    return message === null ? this.#master.changeBooking(change) : { kind: 'forbidden', message };
+  }
+
+  bookings(): readonly SeenBooking[] {
+    const { groups } = this.#scope;
+    return this.#master.bookings().filter(({ booking: { type, group } }) => {
+      return this.#includesType(type) && (groups?.includes(group) ?? true);
+    });
+  }
+
   seenLimit(name: string): SeenLimit | null {
     const seen = this.#master.seenLimit(name);
     return seen && { ...seen, places: [] };
@@ -293,7 +323,7 @@ class PartOfMaster implements ScopedMaster {
 
   /** What else it runs and ran is nobody's business; that it is busy, is. */
   #shownExecutor(one: SeenExecutor): SeenExecutor {
-    const { executor, current } = one;
+    const { executor, current, booked } = one;
     const includesTask = ({ type, group }: { readonly type: string; readonly group: string }) =>
       this.#includesType(type) && includes(this.#scope, 'groups', group);
     const types = executor.types.filter((type) => this.#includesType(type));
@@ -301,6 +331,7 @@ class PartOfMaster implements ScopedMaster {
       ...one,
       executor: { ...executor, types, past: executor.past.filter(includesTask) },
       current: current !== null && includesTask(current) ? current : null,
+      booked: booked && (includesTask(booked) ? booked : { ...booked, id: null }),
     };
   }
 

@@ -19,6 +19,7 @@ import type {
   TypeChange,
   ViewChange,
 } from '../domain/events.ts';
+import type { BookingChange } from '../domain/booking/booking.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
@@ -34,6 +35,7 @@ import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { Outlook } from '../domain/views/outlook.ts';
 import type { Why } from '../domain/why/why.ts';
 import type { OperationsHandle } from './operations/operations-handle.ts';
+import type { SeenBooking } from '../domain/views/bookings.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { LiveCounts } from '../domain/views/live.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
@@ -149,6 +151,9 @@ export interface MasterHandle {
   /** Up to `count` of those that are seen, after that place (`placeOf`). @throws {Unavailable} nothing is known yet. */
   pausesAfter(place: string, count: number, sight?: Sight): readonly ScopedPause[];
   /** Sets, changes or deletes a shared limit. @throws {Unavailable} */
+  changeBooking(change: BookingChange): Promise<CommandOutcome>;
+  /** All of them, also those that are over, for a while. */
+  bookings(): readonly SeenBooking[];
   changeLimit(change: LimitChange): Promise<CommandOutcome>;
   /** Null: there is no such limit. @throws {Unavailable} nothing is known yet. */
   seenLimit(name: string): SeenLimit | null;

@@ -13,6 +13,7 @@ import type {
   TypeChange,
   ViewChange,
 } from '../domain/events.ts';
+import type { BookingChange } from '../domain/booking/booking.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
@@ -28,6 +29,7 @@ import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
 import { pauseOf, pausesAfter } from '../domain/views/pauses.ts';
+import { type SeenBooking, seenBookings } from '../domain/views/bookings.ts';
 import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
 import { countLive, type LiveCounts } from '../domain/views/live.ts';
 import {
@@ -211,6 +213,14 @@ export class Master implements MasterHandle {
 
   pausesAfter(place: string, count: number, sight?: Sight): readonly ScopedPause[] {
     return pausesAfter(this.#known(), place, count, sight);
+  }
+
+  changeBooking(change: BookingChange): Promise<CommandOutcome> {
+    return this.#command(change);
+  }
+
+  bookings(): readonly SeenBooking[] {
+    return seenBookings(this.#known());
   }
 
   changeLimit(change: LimitChange): Promise<CommandOutcome> {

@@ -265,6 +265,8 @@ export interface TaskStore extends LogStore, LoadReads, UsageReads {
     limit: number,
     after?: Position | null,
   ): Promise<OverduePage>;
+  /** Tasks of the booking that no executor has, and that are due before then: `limit` at most. */
+  loadBooked(booking: string, before: number, limit: number): Promise<Task[]>;
   /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;
 

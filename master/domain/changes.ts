@@ -11,6 +11,7 @@ import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
 import type { Absence, PauseRow } from './model/pause.ts';
 import type { Calendar, Job, JobActivity, JobVersion, Occurrence, Trigger } from './model/job.ts';
+import type { Booking } from './booking/booking.ts';
 import type { SavedView } from './model/saved-view.ts';
 import type { Holding, SharedLimit } from './model/shared-limit.ts';
 import type { TaskType } from './model/task-type.ts';
@@ -49,6 +50,7 @@ export interface Tables {
   readonly type: { key: string; row: TaskType; set: never };
   readonly pause: { key: number; row: PauseRow; set: never };
   readonly view: { key: string; row: SavedView; set: never };
+  readonly booking: { key: string; row: Booking; set: never };
   readonly work: { key: string; row: Work; set: never };
   readonly job: {
     key: string;
@@ -90,6 +92,7 @@ export const WHOLE_TABLES = [
   'work',
   'jobActivity',
   'calendar',
+  'booking',
 ] as const satisfies readonly TableName[];
 /** Of jobs: read by the page, and gone with their namespace. */
 export const JOB_TABLES = ['job', 'jobVersion', 'trigger', 'occurrence'] as const;

@@ -1,5 +1,6 @@
 /** What a step asks for: rows to write (`changes.ts`) and, once they are durable, things to do (`Effect`). */
 import type { Severity } from './alerts/rule.ts';
+import type { FreeWindow } from './plan/free.ts';
 import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
 import type { FeedEvent } from './feed/feed-event.ts';
@@ -17,7 +18,15 @@ export type SubmitOutcome =
   /** The id is in use, by a task of a request with this digest; empty where nobody chose the id. */
   | { readonly taskId: string; readonly kind: 'taken'; readonly holderHash: string }
   /** Its params do not fit its type, or it uses a limit that there is not. */
-  | { readonly taskId: string; readonly kind: 'misfit'; readonly missingLimit?: string }
+  | {
+      readonly taskId: string;
+      readonly kind: 'misfit';
+      readonly missingLimit?: string;
+      /** It is not for the booking that it names. */
+      readonly wrong?: { readonly field: string; readonly message: string };
+    }
+  /** There is no such booking, or it is over. */
+  | { readonly taskId: string; readonly kind: 'unknown' | 'conflict'; readonly message: string }
   /** Its deadline is not after `now`. */
   | { readonly taskId: string; readonly kind: 'overdue'; readonly now: number }
   /** Too much waits already; or no task is taken any more. */
@@ -56,6 +65,10 @@ export type CommandOutcome =
   | {
       readonly kind: 'unknown' | 'conflict' | 'stale' | 'full' | 'misfit';
       readonly message: string;
+      /** Of what was asked for, the part that cannot be. */
+      readonly field?: string;
+      /** When there would be room for a booking. */
+      readonly free?: readonly FreeWindow[];
     }
   | LimitReached;
 
@@ -200,6 +213,8 @@ export type Load =
   /** The next slice of long work, of whichever it is the turn at the moment of reading. */
   | { readonly type: 'work' }
   | { readonly type: 'delayed' }
+  /** Tasks of a booking that are to end with it. */
+  | { readonly type: 'booked'; readonly booking: string }
   /** Of the gates that have a place: as many as there are places, as they are at the moment of reading. */
   | { readonly type: 'held' }
   | { readonly type: 'notifications' }

@@ -7,6 +7,7 @@ import type { Pause, RowScope } from './model/pause.ts';
 import type { ViewChange } from './model/saved-view.ts';
 import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
+import type { BookingChange } from './booking/booking.ts';
 import type { Position, QueueEnd } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
 import type { JobHappening } from './jobs/job-events.ts';
@@ -266,6 +267,7 @@ type Happening =
       readonly workId: string;
       readonly to: 'running' | 'paused' | 'canceled';
     }
+  | ({ readonly request: RequestId } & BookingChange)
   | ({ readonly type: 'settingsChanged'; readonly request: RequestId } & NewSettings)
   | (TypeChange & { readonly request: RequestId })
   | (LimitChange & { readonly request: RequestId })
@@ -359,13 +361,11 @@ type Happening =
     }
   /** Null: there was none to be done any more. */
   | { readonly type: 'workLoaded'; readonly page: WorkPage | BackfillPage | null }
+  /** Tasks that are to end with it, and wait: `BOOKED_TASK_PAGE` of them, or the last. */
+  | { readonly type: 'bookedLoaded'; readonly booking: string; readonly tasks: readonly Task[] }
   | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
   | { readonly type: 'heldLoaded'; readonly pages: readonly HeldPage[] }
-  | {
-      readonly type: 'delayedLoaded';
-      readonly tasks: readonly Task[];
-      readonly complete: boolean;
-    }
+  | { readonly type: 'delayedLoaded'; readonly tasks: readonly Task[]; readonly complete: boolean }
   | {
       readonly type: 'notificationsLoaded';
       readonly notifications: readonly Notification[];

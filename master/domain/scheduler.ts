@@ -6,6 +6,10 @@
 import type { Output } from './effects.ts';
 import type { Event } from './events.ts';
 import { RELEASE_COUNT_MAX } from './bounds.ts';
+import { isOfBookings, onBooking, type OnBooking } from './booking/set.ts';
+import { endPastWindows } from './booking/due.ts';
+import { settleBookings } from './booking/settle.ts';
+import { bookedLoaded } from './booking/ending.ts';
 import { askForHeld } from './limits/places.ts';
 import type { JobHappening } from './jobs/job-events.ts';
 import { isOfJobs, type OfJobs, onJobs } from './jobs/on-jobs.ts';
@@ -58,6 +62,8 @@ export function step(state: State, event: Event, now: number, out: Output): void
     const commanded = () => noting(state, event, now, out, () => apply(state, event, now, out));
     tellingBy(author.actor, out, commanded);
   }
+  endPastWindows(state, now, out);
+  settleBookings(state, now, out);
   assignRoused(state, now, out);
   askForHeld(state, out);
   askForSettled(state, out);
@@ -66,10 +72,17 @@ export function step(state: State, event: Event, now: number, out: Output): void
 
 function apply(state: State, event: Event, now: number, out: Output): void {
   if (isOfJobs(event)) onJobs(state, event, now, out);
+  else if (isOfBookings(event)) onBooking(state, event, now, out);
   else applyToTasks(state, event, now, out);
 }
 
-function applyToTasks(state: State, event: Exclude<Event, OfJobs>, now: number, out: Output): void {
+function applyToTasks(
+  state: State,
+  event: Exclude<Event, OfJobs | OnBooking>,
+  now: number,
+  out: Output,
+): void {
+  if (isLoaded(event)) return rowsLoaded(state, event, now, out);
   switch (event.type) {
     case 'tasksSubmitted':
       return tasksSubmitted(state, event, now, out);
@@ -124,13 +137,6 @@ function applyToTasks(state: State, event: Exclude<Event, OfJobs>, now: number, 
     case 'notificationTried':
     case 'notificationPutOff':
       return onCallback(state, event, now, out);
-    case 'workLoaded':
-    case 'lanesLoaded':
-    case 'heldLoaded':
-    case 'delayedLoaded':
-    case 'overdueLoaded':
-    case 'notificationsLoaded':
-      return rowsLoaded(state, event, now, out);
     case 'stoodStill':
       return creditAbsence(state, now - event.hiddenMs, now, out);
     case 'drainStarted':
@@ -193,6 +199,10 @@ type Loaded = Exclude<
   { readonly type: JobHappening['type'] }
 >;
 
+function isLoaded(event: Exclude<Event, OfJobs>): event is Loaded {
+  return event.type.endsWith('Loaded');
+}
+
 /** Rows that the state has asked for. */
 function rowsLoaded(state: State, event: Loaded, now: number, out: Output): void {
   switch (event.type) {
@@ -205,6 +215,8 @@ function rowsLoaded(state: State, event: Loaded, now: number, out: Output): void
       return tasksLoaded(state, event, now, out);
     case 'notificationsLoaded':
       return notificationsLoaded(state, event, now, out);
+    case 'bookedLoaded':
+      return bookedLoaded(state, event, now, out);
   }
 }
 

@@ -100,6 +100,16 @@ export const executorView = z.object({
     })
     .nullable()
     .describe('The attempt that it has.'),
+  booked: z
+    .object({
+      booking_id: z.string().nullable().describe('Null: of a type or group beyond the scope.'),
+      state: z
+        .enum(['kept', 'bound'])
+        .describe('`kept`: it is about to be bound, and takes what must end before.'),
+      until: z.string().describe('Of `kept`: when it is bound; of `bound`: when the window ends.'),
+    })
+    .nullable()
+    .describe('The booking that has it; null: none.'),
   last: z
     .array(z.object({ ...attemptOn, state: attemptOutcome, at: z.string() }))
     .describe('How attempts have ended here, the newest first: ten since the master has started.'),

@@ -1,6 +1,7 @@
 /** What the bodies of the HTTP API are made of: text, labels, instants, and the fields of a task, as people write them. */
 import { z } from 'zod';
 import {
+  BOOKING_ID_PATTERN,
   HTTP_LIMITS,
   LABEL_PATTERN,
   LIMIT_NAME_PATTERN,
@@ -176,6 +177,11 @@ export const taskFields = {
   needs: needs.optional(),
   uses: uses.optional(),
   deadline: instant.optional().describe('To come: the end of the task over all its attempts.'),
+  booking: z
+    .string()
+    .regex(BOOKING_ID_PATTERN, 'expected the id of a booking: bk- and 16 hexadecimal digits')
+    .optional()
+    .describe('It runs on an executor of this booking, in its window.'),
 } as const;
 
 /** The same of one that is there: what is left out stays. */

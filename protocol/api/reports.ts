@@ -52,6 +52,7 @@ export const usageFigures = z.object({
   run_ms: z.int().describe('From started to ended.'),
   callbacks_delivered: z.int(),
   callbacks_gave_up: z.int(),
+  booked_idle_ms: z.int().describe('For which executors were booked, and ran nothing of it.'),
 });
 
 export const usageRow = usageFigures.extend({

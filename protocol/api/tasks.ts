@@ -4,6 +4,7 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
+import { freeWindows } from './bookings.ts';
 import { startTimeoutAction, taskChange, taskFields, userInfo } from './fields.ts';
 import { HTTP_LIMITS } from '../limits.ts';
 import { failureReasons, notificationStates, taskStates } from '../words.ts';
@@ -111,6 +112,7 @@ export const waitingReason = z.enum([
   'held',
   'suspended',
   'not_ready',
+  'reserved',
   'cooling_down',
   'about_to_start',
 ]);
@@ -164,6 +166,7 @@ export const taskView = z.object({
   version: z.int().describe('Raised by whatever is written of it: what `If-Match` names.'),
   user: userInfo,
   job: taskJob.nullable().describe('Of which job it is a run; null: of none.'),
+  booking: z.string().nullable().describe('Of which booking it is; null: of none.'),
   params: z.unknown(),
   labels: z.array(z.string()),
   requires: z.array(z.string()),
@@ -275,6 +278,7 @@ export const problem = z.object({
   code: z.int(),
   task_id: z.string().optional(),
   limit: z.string().optional().describe('What an operator has set and this would exceed.'),
+  free: freeWindows.optional(),
   reason: z.enum(['token_expired']).optional().describe('What the status does not tell.'),
   errors: z
     .array(z.object({ field: z.string(), message: z.string() }))

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { countInQuery, instant, needs, text, uses } from './fields.ts';
 import { pauseView, taskInfo, waitingView } from './tasks.ts';
 import {
+  BOOKING_LIMITS,
   HTTP_LIMITS,
   LABEL_PATTERN,
   LIMIT_NAME_PATTERN,
@@ -113,6 +114,22 @@ const definitionFields = {
   group_weights: z.record(text(64), z.int().min(1).max(1000)).optional(),
   route: route.optional(),
   pull: pull.optional(),
+  capacity: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe('Executors that bookings may count on. Default: those seen in the last ten minutes.'),
+  preemptible: z
+    .boolean()
+    .optional()
+    .describe('Its tasks may be given back for a booking, with their checkpoint.'),
+  hold: z
+    .number()
+    .min(0)
+    .max(BOOKING_LIMITS.holdSecondsMax)
+    .optional()
+    .describe('Of bookings of it that say none: seconds, default 900.'),
 };
 
 const type = z.string().regex(NEW_TASK_TYPE_PATTERN, TASK_TYPE_EXPECTED);

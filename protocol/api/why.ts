@@ -6,7 +6,6 @@ import { scopedPause, taskJob, taskState, waitingReason, waitingView } from './t
 export const whyReason = z.enum([
   ...waitingReason.options,
   'backing_off',
-  'reserved',
   'kept',
   'offered',
   'running',
@@ -86,6 +85,13 @@ const details = z.object({
   disk_bytes: z.int().optional(),
   progress: z.object({ percent: z.number().nullable(), at: z.string() }).nullable().optional(),
   failure_reason: z.string().nullable().optional(),
+  booking: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'The booking that keeps it from executors, or whose task it is; null: of another group.',
+    ),
   callback: callback.optional(),
   job: taskJob.optional().describe('Of which job it is a run. Absent: of none.'),
   ahead_at_least: z

@@ -193,6 +193,38 @@ export const wholeRows: {
     const key = ['type', `\u{1F600}${' '.repeat(which)}`] as const;
     return { key, row: { type: key[0], group: key[1], windowAt: NOW, count: n } };
   },
+  booking: (which, n) => ({
+    key: `bk-${which}`,
+    row: {
+      id: `bk-${which}`,
+      type: `type-${n}`,
+      requires: n === 0 ? [] : ['gpu'],
+      labels: [],
+      group: `\u{1F600} ${n}`,
+      count: n + 1,
+      leadMs: 30_000,
+      holdMs: 900_000,
+      mayOverrun: n % 2 === 0,
+      everyMs: n === 0 ? null : DAY_MS,
+      zone: n === 0 ? null : 'Europe/Berlin',
+      isMaintenance: n % 2 === 1,
+      firstFrom: NOW,
+      windowMs: 1_000 * n,
+      createdBy: n === 0 ? null : 'ann',
+      from: NOW + n,
+      to: NOW + n + 1,
+      state: n === 0 ? 'planned' : n === 1 ? 'bound' : 'ended',
+      seq: 2 ** 53 - n,
+      createdAt: NOW - n,
+      skips: n === 0 ? [] : [NOW],
+      windows: [{ from: NOW, to: NOW + 1, parts: n === 0 ? null : [] }],
+      executors: n === 1 ? [{ executorId: 'x-1', since: NOW }] : [],
+      ranMs: n,
+      isUsed: n === 1,
+      endingBefore: n === 2 ? NOW : null,
+      endedAt: n < 2 ? null : NOW + n,
+    },
+  }),
   view: (which, n) => {
     const name = `view-${which}`;
     return { key: name, row: { name, query: `{"user":"\u{1F600} ${n}"}` } };

@@ -71,6 +71,7 @@ describe('schema.sql', function () {
       'job_trigger',
       'occurrence',
       'job_activity',
+      'booking',
       'calendar',
       'task',
       'task_attempt',

@@ -258,7 +258,8 @@ async function answers(store: DefaultStore) {
 
 async function wholeOf(store: DefaultStore): Promise<string[]> {
   const rows = Object.values(await store.loadWhole()).flat();
-  return rows.map((row) => JSON.stringify(row)).sort();
+  const inOrder = (row: object) => Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1));
+  return rows.map((row) => JSON.stringify(inOrder(row))).sort();
 }
 
 type Answers = Awaited<ReturnType<typeof answers>>;

@@ -21,7 +21,7 @@ const UNDO = [
   'CREATE UNIQUE INDEX task_id ON task (id)',
   'CREATE INDEX task_due ON task (due_at, seq)',
   'CREATE INDEX task_deadline ON task (deadline_at)',
-  ...['id', 'due', 'end', 'gate'].map((name) => `DROP INDEX task_ns_${name} ON task`),
+  ...['id', 'due', 'end', 'gate', 'booking'].map((name) => `DROP INDEX task_ns_${name} ON task`),
   'ALTER TABLE task DROP COLUMN gate',
   'ALTER TABLE task DROP COLUMN suspended',
   'ALTER TABLE task DROP COLUMN event_count',
@@ -130,7 +130,7 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
   expect(secrets[0]).to.match(/^[\w-]{43}$/);
   // The process ended between two statements of the step, where each is committed by itself.
   const partly =
-    /INDEX task_deadline|DROP INDEX task_ns_(end|gate)|task DROP COLUMN (ns|hidden_ms)/;
+    /INDEX task_deadline|DROP INDEX task_ns_(end|gate|booking)|task DROP COLUMN (ns|hidden_ms)/;
   await run(['DROP INDEX task_ns_id ON task', 'DROP INDEX task_ns_due ON task']);
   await run([...UNDO.filter((sql) => partly.test(sql)), FORGET]);
   await withStore(url, (store) => store.takeTerm('m-2', NOW));

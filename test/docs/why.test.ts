@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bookedScenarios } from '../helpers/why/booked.ts';
 import { scenarios } from '../helpers/why/scenarios.ts';
 import { root } from './document.ts';
 
@@ -9,7 +10,7 @@ describe('the page on why a task waits', () => {
   it('has every reason, as it is said', () => {
     const page = readFileSync(join(root, 'docs/how-to/why-a-task-waits.md'), 'utf8');
     const rows = page.split('\n').filter((line) => line.startsWith('| `'));
-    const said = scenarios.map(
+    const said = [...scenarios, ...bookedScenarios].map(
       ({ reason, message, change }) => `| \`${reason}\` | ${message} | ${change} |`,
     );
     expect(rows.filter((row) => said.includes(row))).to.have.members(said);

@@ -211,6 +211,7 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
     namespace: 'default',
     version: 1,
     job: null,
+    booking: null,
     task_id: id,
     type: task.type,
     state: 'waiting',

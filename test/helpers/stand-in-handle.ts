@@ -30,6 +30,7 @@ import type {
   TypeChange,
   ViewChange,
 } from '../../master/domain/events.ts';
+import type { BookingChange } from '../../master/domain/booking/booking.ts';
 import type { Executor, ExecutorRecord, Override } from '../../master/domain/model/executor.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import type { Health } from '../../master/domain/health/health.ts';
@@ -192,6 +193,8 @@ export class StandInHandle implements MasterHandle {
       steer: (workId, to) => this.#command('steer', workId, to),
     };
   }
+  changeBooking = (change: BookingChange) => this.#command(change.type, JSON.stringify(change));
+  readonly bookings = () => [];
   changeLimit(change: LimitChange) {
     return this.#command(change.type, JSON.stringify(change));
   }
@@ -260,7 +263,7 @@ export class StandInHandle implements MasterHandle {
       const { occupation } = executor;
       const now = { state: 'running', since: executor.offeredAt } as const;
       const current = occupation && { ...occupation, ...now };
-      return { executor, record: null, isSuperseded: false, current };
+      return { executor, record: null, isSuperseded: false, current, booked: null };
     });
   }
 

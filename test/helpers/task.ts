@@ -63,6 +63,7 @@ export function changing(taskId: string, change: TaskChange, seen: Partial<Seen>
 /** A task as submitted, at version 1. */
 export function sampleTask(change: Partial<Task> = {}): Task {
   const { type = 'video.push', requires = [], labels = [], diskBytes = null, uses = [] } = change;
+  const { booking = null } = change;
   return {
     seq: 1,
     id: 'a',
@@ -70,7 +71,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     params: '{}',
     labels,
     requires,
-    lane: laneNumber(kindKeyOf(type, requires, labels, diskBytes, uses)),
+    lane: laneNumber(kindKeyOf(type, requires, labels, diskBytes, uses, booking)),
     user: { group: 'media', project: null, env: null, user: null },
     notifyUrl: null,
     requestHash: '',
@@ -83,6 +84,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     startTimeoutAction: 'fail',
     diskBytes,
     uses,
+    booking,
     startBy: null,
     deadlineAt: null,
     traceparent: null,
@@ -159,6 +161,8 @@ export const sampleExecutor: Executor = {
   labels: ['gpu'],
   reserve: [],
   isPinned: false,
+  booking: null,
+  keptUntil: null,
   poolKey: '',
   host: 'h',
   pid: 7,
@@ -177,6 +181,7 @@ export const sampleExecutor: Executor = {
     type: 'echo',
     group: 'g',
     gate: null,
+    booking: null,
     taken: [],
   },
   lasting: true,

@@ -17,6 +17,7 @@ const occupation = {
   type: 'echo',
   group: 'g',
   gate: null,
+  booking: null,
   taken: [],
 };
 
@@ -108,6 +109,7 @@ describe('executor gateway, identity', () => {
         type: 'echo',
         group: 'g',
         gate: null,
+        booking: null,
         taken: [],
       },
     };
@@ -132,6 +134,7 @@ describe('executor gateway, identity', () => {
         type: 'echo',
         group: 'g',
         gate: null,
+        booking: null,
         taken: [],
       },
     };

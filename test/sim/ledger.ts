@@ -17,6 +17,7 @@ import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
 import { AuditChecks } from './checks/audit.ts';
 import { checkBudget } from './checks/budget.ts';
+import { BookingChecks } from './checks/bookings/rows.ts';
 import { CallbackChecks } from './checks/callbacks.ts';
 import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
 import { OperationChecks } from './checks/operations.ts';
@@ -45,6 +46,7 @@ export class Ledger {
   readonly feed: FeedChecks;
   readonly occurrences: OccurrenceChecks;
   readonly usage: UsageChecks;
+  readonly bookings: BookingChecks;
   #offered: Task[] = [];
   readonly frames: FrameChecks;
   readonly children: Children;
@@ -66,7 +68,8 @@ export class Ledger {
     this.#faults = faults;
     this.frames = new FrameChecks(world);
     this.children = new Children(world, faults, this);
-    this.#offerChecks = new OfferChecks(world, policy);
+    this.bookings = new BookingChecks(world);
+    this.#offerChecks = new OfferChecks(world, policy, this.bookings);
     this.callbacks = new CallbackChecks(world);
     this.suspended = new SuspendedChecks(world);
     this.feed = new FeedChecks(world);

@@ -6,6 +6,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { NO_FAULTS, settingsFor } from './faults.ts';
 import { auditMutants } from './mutants/audit.ts';
+import { bookingMutants } from './mutants/bookings/bookings.ts';
 import { callbackMutants } from './mutants/callbacks.ts';
 import { executorMutants } from './mutants/executor.ts';
 import { queueMutants } from './mutants/queue.ts';
@@ -345,6 +346,7 @@ function mutantList(): Mutant[] {
     ...operationMutants(),
     ...auditMutants(),
     ...observingMutants(),
+    ...bookingMutants(),
   ];
 }
 

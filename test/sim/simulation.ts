@@ -14,6 +14,7 @@ import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { LogChecks } from './checks/observing/logs.ts';
 import { AlertOperator } from './operators/alert-operator.ts';
+import { BookingOperator } from './operators/booking-operator.ts';
 import { BulkOperator } from './operators/bulk-operator.ts';
 import type { Operator } from './operators/operator.ts';
 import { SettingsOperator } from './operators/settings-operator.ts';
@@ -102,15 +103,16 @@ class Run {
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
     const options = { world, ledger, settings, master };
     this.#pauseOperator = new PauseOperator(options);
-    const { limitsTypes, sharesTypes, routesTypes } = settings;
+    const { limitsTypes, sharesTypes, routesTypes, booksExecutors } = settings;
     const operators: readonly (readonly [boolean, Operator])[] = [
       [settings.hasOperator, new SettingsOperator(options)],
-      [limitsTypes || sharesTypes || routesTypes, new TypeOperator(options)],
+      [limitsTypes || sharesTypes || routesTypes || booksExecutors, new TypeOperator(options)],
       [settings.usesLimits, new LimitOperator(options)],
       [settings.suspends, new TaskOperator(options)],
       [settings.pausesParts, this.#pauseOperator],
       [settings.runsOperations, new BulkOperator(options)],
       [settings.movesTasks, new OrderOperator(options)],
+      [booksExecutors, new BookingOperator(options)],
       [settings.firesJobs, new JobOperator(options)],
       [settings.raisesAlerts, new AlertOperator(options, this.#alerts.checks)],
     ];

@@ -160,6 +160,10 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.countGates());
   }
 
+  loadBooked(...asked: Parameters<TaskStore['loadBooked']>): Promise<Task[]> {
+    return this.#read(() => this.#rows.loadBooked(...asked));
+  }
+
   loadHeld(wanted: Parameters<TaskStore['loadHeld']>[0]): Promise<Task[][]> {
     return this.#read(() => this.#rows.loadHeld(wanted));
   }

@@ -29,6 +29,11 @@ export function ExecutorPage({ id }: { readonly id: string }) {
         actions={executor.data !== null && <Actions of={executor.data} done={executor.reload} />}
       >
         {executor.data !== null && <ExecutorState of={executor.data} />}
+        {executor.data !== null && (
+          <Link to="bookings" query={{ executor: id, by: 'executor' }}>
+            {t('bookings')}
+          </Link>
+        )}
       </Head>
       <Loaded of={executor} none={<Missing name={id} list="executors" />}>
         {(view) => <Whole of={view} />}
@@ -61,6 +66,7 @@ function Whole({ of: view }: { readonly of: ExecutorView }) {
               </>
             ),
           ],
+          [t('executor.booked'), view.booked && <Booked by={view.booked} />],
           [t('types'), view.types.join(' ')],
           [t('task.labels'), view.labels.join(' ')],
           [t('executor.reserve'), view.reserve.join(' ')],
@@ -91,6 +97,16 @@ function Whole({ of: view }: { readonly of: ExecutorView }) {
           <Table of={lastLayout} rows={view.last} />
         </Section>
       )}
+    </>
+  );
+}
+
+function Booked({ by }: { readonly by: NonNullable<ExecutorView['booked']> }) {
+  const { booking_id: id, state, until } = by;
+  return (
+    <>
+      {id !== null && <Link to="booking" name={id} />} {t(`executor.booked.${state}`)}{' '}
+      <TimeInFull at={until} />
     </>
   );
 }

@@ -57,6 +57,7 @@ export function TypePage({ name }: { readonly name: string }) {
         }
       >
         {view !== undefined && <a href={link('failed', null, { type: name })}>{t('failed')}</a>}
+        {view !== undefined && <a href={link('bookings', null, { type: name })}>{t('bookings')}</a>}
       </Head>
       <Loaded of={told} none={<Missing name={name} list="types" />}>
         {({ type, text }) => <Whole of={type} text={text} />}

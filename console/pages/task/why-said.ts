@@ -16,7 +16,11 @@ export function whySaid({ reason, message, details }: Said): string {
 }
 
 /** Which of its sentences a reason has. */
-function formOf(reason: string, { executors, pauses = [], disk_bytes: disk }: Said['details']) {
+function formOf(
+  reason: string,
+  { executors, booking, pauses = [], disk_bytes: disk }: Said['details'],
+) {
+  if (booking !== undefined) return `${reason}.booking`;
   const [pause, ...others] = pauses;
   if (reason === 'paused' && (pause?.until ?? null) !== null) return `${reason}.until`;
   if (others.length > 0) return `${reason}.several`;
@@ -31,6 +35,7 @@ function factsOf(details: Said['details']): Known {
     ...executors,
     ...limit,
     executor: details.executor_id,
+    booking: details.booking ?? undefined,
     error: details.error ?? undefined,
     attempt: details.attempt,
     nearest: nearest?.executor_id,

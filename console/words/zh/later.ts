@@ -1,5 +1,6 @@
 /** Chinese, of pages that are loaded once somebody goes there. The compiler asks for all that there is in English. */
 import type { enLater } from '../en/later.ts';
+import { zhBookings } from './bookings.ts';
 import { zhCalendars } from './calendars.ts';
 import { zhJobs } from './jobs.ts';
 import { zhMissing } from './missing.ts';
@@ -8,6 +9,7 @@ import { zhSet } from './set.ts';
 import { zhWhy } from './why.ts';
 
 export const zhLater: Readonly<Record<keyof typeof enLater, string>> = {
+  ...zhBookings,
   ...zhCalendars,
   ...zhJobs,
   ...zhMissing,

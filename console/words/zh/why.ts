@@ -12,6 +12,10 @@ export const zhWhy = {
     '{of_type} 个执行器可运行此类型，但没有一个具备所需标签。最接近的是 {nearest}，缺少 {lacks}。',
   'why.say.reserved':
     '{of_type} 个执行器可运行此类型，但都为别的任务保留。最接近的是 {nearest}，只接受带有 {reserved} 的任务。',
+  'why.say.not_due.booking': '属于预定 {booking}，其时间窗 {until} 开始。',
+  'why.say.reserved.booking': '合适的执行器都为预定保留，{until} 有变化。',
+  'why.say.all_busy.booking': '预定 {booking} 的执行器都在运行任务，或还没有空闲的可分配。',
+  'why.say.no_executor.booking': '预定 {booking} 的执行器不够。',
   'why.say.not_ready': '{executor} 报告：{error}。',
   'why.say.not_ready.disk': '任务需要 {mb} MB 空闲磁盘，合适的执行器都不够；{executor} 最多。',
   'why.say.draining': '{fitting} 个合适的执行器，全部在排空。',

@@ -36,10 +36,10 @@ function formerDigestOf(request: Digestible): string {
 
 /** What came since, null where it is the default. */
 function laterMeaningOf(request: Digestible) {
-  const { startTimeoutMs, startTimeoutAction, diskBytes, uses } = request;
+  const { startTimeoutMs, startTimeoutAction, diskBytes, uses, booking = null } = request;
   const action = startTimeoutAction === 'alert' ? 'alert' : null;
   const taken = uses.length === 0 ? null : uses;
-  return { startTimeoutMs, startTimeoutAction: action, diskBytes, uses: taken };
+  return { startTimeoutMs, startTimeoutAction: action, diskBytes, uses: taken, booking };
 }
 
 /** What 2.0.0 knew, in its order: a field that is added belongs into `laterMeaningOf`. */

@@ -167,7 +167,8 @@ export function commandBody(command: ExecutorCommand, term: number, mac?: string
         type: 'cancel',
         task_id: command.taskId,
         attempt: command.attempt,
-        reason: command.reason,
+        // To executors it is as a drain: they give the task back.
+        reason: command.reason === 'preempted' ? 'drain' : command.reason,
         grace_ms: command.graceMs,
       } satisfies MasterMessage);
     case 'drain':

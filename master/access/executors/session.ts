@@ -64,8 +64,8 @@ export interface ExecutorSession {
   readonly bootId: string;
   /** Everything it says about an attempt has to bring the proof that came with the offer. */
   readonly usesMac: boolean;
-  /** Whether it knows that a task can be suspended. */
-  readonly knowsSuspended: boolean;
+  /** What it says that it knows. */
+  readonly knows: ReadonlySet<string>;
   /** Of what it says. */
   readonly proof: Proof;
   readonly heartbeatMs: number;
@@ -143,7 +143,7 @@ export function newSession(
     incarnation: hello.incarnation,
     bootId: hello.boot_id,
     usesMac: hello.features.includes('mac'),
-    knowsSuspended: hello.features.includes('suspended'),
+    knows: new Set(hello.features),
     proof,
     heartbeatMs: Math.floor((options.heartbeatMs * leaseMs) / options.leaseMs),
     leaseMs,
@@ -183,12 +183,11 @@ export function welcomeFrame(
   };
 }
 
-/** In words that it knows: to others a task that is suspended is canceled, which ends the attempt alike. */
-export function wordedFor(
-  { knowsSuspended }: ExecutorSession,
-  command: ExecutorCommand,
-): ExecutorCommand {
-  if (command.type !== 'cancel' || command.reason !== 'suspended' || knowsSuspended) return command;
+/** In words that it knows: to others a task that is suspended, or whose booking is over, is canceled, which ends the attempt alike. */
+export function wordedFor({ knows }: ExecutorSession, command: ExecutorCommand): ExecutorCommand {
+  if (command.type !== 'cancel') return command;
+  const { reason } = command;
+  if ((reason !== 'suspended' && reason !== 'booking_end') || knows.has(reason)) return command;
   return { ...command, reason: 'canceled' };
 }
 

@@ -53,7 +53,8 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   misfit: {
     status: 400,
-    means: 'The params do not fit the schema of the type, or it uses a limit that there is not.',
+    means:
+      'The params do not fit the schema of the type; or it uses a limit that there is not, or names a booking that is for others.',
   },
   overdue: { status: 400, means: 'The deadline of the task has passed.' },
   noToken: {
@@ -70,7 +71,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   unknown: {
     status: 404,
     means:
-      'No such task, attempt, operation, executor, type, job, calendar, limit, view, alert, rule, receiver, namespace or token.',
+      'No such task, attempt, operation, executor, type, job, calendar, booking, limit, view, alert, rule, receiver, namespace or token.',
   },
   wrongMethod: {
     status: 405,
@@ -85,7 +86,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   conflict: {
     status: 409,
     means:
-      'The task or the operation is in a state that does not allow it; or the namespace, the type, the limit, the executor or the name of a token is in use.',
+      'The task or the operation is in a state that does not allow it; or the namespace, the type, the limit, the executor or the name of a token is in use; or a booking does not fit (`free`), or is over.',
   },
   gone: {
     status: 410,
@@ -105,7 +106,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   full: {
     status: 429,
     means:
-      'Too many tasks wait, or there are too many lanes, types, jobs, calendars, limits, pauses, views, operations, or rules or receivers of alerts; ' +
+      'Too many tasks wait, or there are too many lanes, types, jobs, calendars, bookings, limits, pauses, views, operations, or rules or receivers of alerts; ' +
       'or too many requests of one token wait for events; or too many wrong logins have come from an address.',
     again: true,
     // The backlog will not be empty in a second.

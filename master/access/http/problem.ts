@@ -32,6 +32,8 @@ interface ProblemExtras {
   readonly limit?: string | undefined;
   /** For programs, where the status says less than they want to know. */
   readonly reason?: ProblemBody['reason'];
+  /** When there would be room for a booking that is refused. */
+  readonly free?: ProblemBody['free'];
   /** In seconds, where this case knows better than its kind. */
   readonly retryAfter?: number;
   /** Beside those of its kind. */
@@ -46,6 +48,7 @@ export class Problem extends Error {
   readonly errors: readonly FieldError[] | undefined;
   readonly limit: string | undefined;
   readonly reason: ProblemBody['reason'];
+  readonly free: ProblemBody['free'];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(kind: AnswerKind, detail: string, extras: ProblemExtras = {}) {
@@ -58,6 +61,7 @@ export class Problem extends Error {
     this.errors = extras.errors;
     this.limit = extras.limit;
     this.reason = extras.reason;
+    this.free = extras.free;
     this.headers = {
       ...answer.headers,
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
@@ -113,6 +117,7 @@ export function bodyOf(problem: Problem): ProblemBody {
     code: problem.status,
     ...(problem.taskId === undefined ? {} : { task_id: problem.taskId }),
     ...(problem.limit === undefined ? {} : { limit: problem.limit }),
+    ...(problem.free === undefined ? {} : { free: problem.free }),
     ...(problem.reason === undefined ? {} : { reason: problem.reason }),
     ...(problem.errors === undefined ? {} : { errors: [...problem.errors] }),
   };

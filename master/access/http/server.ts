@@ -52,6 +52,7 @@ import { whyRoute } from '../routes/find/why.ts';
 import { calendarRoutes } from '../routes/jobs/calendar-routes.ts';
 import { backfillRoute } from '../routes/jobs/backfill-route.ts';
 import { jobRoutes } from '../routes/jobs/job-routes.ts';
+import { bookingRoutes } from '../routes/bookings/booking-routes.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
 import { loadRoutes } from '../routes/reports/load-routes.ts';
@@ -266,6 +267,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...feedRoutes(followers, options.feedLevel),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
+      ...bookingRoutes(),
       ...limitRoutes(),
       ...jobRoutes(options.refusalOfReceiver),
       backfillRoute(),

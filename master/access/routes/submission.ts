@@ -174,6 +174,7 @@ function fieldsOf(
     uses: inOrder(task.uses ?? []),
     deadlineAt: instantOf(task.deadline),
     traceparent,
+    booking: task.booking ?? null,
   };
   checkTogether(submission);
   return submission;

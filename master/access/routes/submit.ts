@@ -160,8 +160,9 @@ function* readOne(body: Buffer, key: string | null, read: Read): Generator<void,
 
 function misfit(
   { id, misfits = [] }: Submission,
-  { missingLimit: limit }: Extract<SubmitAnswer, { kind: 'misfit' }>,
+  { missingLimit: limit, wrong }: Extract<SubmitAnswer, { kind: 'misfit' }>,
 ): Problem {
+  if (wrong !== undefined) return invalidFields([wrong], id);
   if (limit === undefined) return invalidFields(misfits, id);
   return invalidFields([{ field: 'task.uses', message: `there is no limit ${limit}` }], id);
 }

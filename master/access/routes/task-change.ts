@@ -45,7 +45,14 @@ function refuseFixed(value: unknown): void {
   const given = Object.keys(value ?? {});
   const message = 'a task keeps it: POST /task/{task_id}/copy makes another task';
   const fixed = ['id', 'type'].filter((name) => given.includes(name));
-  if (fixed.length > 0) throw invalidFields(fixed.map((field) => ({ field, message })));
+  const errors = fixed.map((field) => ({ field, message }));
+  if (given.includes('booking')) {
+    errors.push({
+      field: 'booking',
+      message: 'a task keeps it, and a copy of one is of no booking',
+    });
+  }
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
 /** Of tasks of any type: nothing is as their types have it. @throws {Problem} 400 */

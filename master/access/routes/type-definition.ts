@@ -11,12 +11,6 @@ import { soundFields } from '../body/fields.ts';
 import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
 import type { RefusalOf } from './submission.ts';
 
-/**
- * What is refused because nothing here honours it so far, in a definition and in an override. Whoever builds
- * one takes out its line.
- */
-const NOT_BUILT = ['capacity', 'preemptible', 'hold'] as const;
-
 type Definition = Partial<z.output<typeof typeDefinition>>;
 type Override = z.output<typeof typeOverrideRequest>;
 /** In the words of the API alone: what of a view was defined. */
@@ -24,24 +18,6 @@ export type Defined = Omit<
   TypeView,
   'type' | 'registered' | 'version' | 'paused' | 'overrides' | 'counts' | 'executors' | 'constraint'
 >;
-
-/** @throws {Problem} 400: a field that has no effect here yet is in the body. */
-export function refuseUnbuilt(body: unknown): void {
-  const errors = unbuiltErrors(body);
-  if (errors.length > 0) throw invalidFields(errors);
-}
-
-function unbuiltErrors(body: unknown): FieldError[] {
-  const isThere = (path: string): boolean => {
-    let value = body;
-    for (const name of path.split('.')) {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
-      value = Reflect.get(value, name);
-    }
-    return true;
-  };
-  return NOT_BUILT.filter(isThere).map((field) => ({ field, message: 'not built yet' }));
-}
 
 /**
  * @param name In the path. @param body Of whatever shape.
@@ -53,12 +29,10 @@ export function definitionText(
   parent: Parent,
   refusalOf: RefusalOf,
 ): string {
-  const unbuilt = unbuiltErrors(body);
   const { fields, errors: misshapen } = soundFields(typeDefinition, body);
   const { defined, errors: contrary } = inOurWords(name, fields);
   const errors = [
-    ...unbuilt,
-    ...misshapen.filter(({ field }) => !unbuilt.some((one) => one.field === field)),
+    ...misshapen,
     ...contrary,
     ...defaultErrors(name, defined.defaults, refusalOf),
     ...limitErrors(defined.limits, parent),

@@ -31,7 +31,7 @@ import { etagOf, ifMatch, ifNoneMatch, versionOf } from '../http/etag.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import type { RefusalOf } from './submission.ts';
-import { type Defined, definitionText, overrideText, refuseUnbuilt } from './type-definition.ts';
+import { type Defined, definitionText, overrideText } from './type-definition.ts';
 import { pauseView, waitingView } from './views.ts';
 
 /** @param refusalOf Why the receiver of a callback would be refused, if that is known already. */
@@ -136,7 +136,7 @@ function overrideRoutes(): NamespaceRoute[] {
       body: { schema: typeOverrideRequest, bytesMax: HTTP_LIMITS.typeBytesMax },
       replies: { done: typeView },
       handle: (request, master) => {
-        const body = validate(typeOverrideRequest, request.body, refuseUnbuilt);
+        const body = validate(typeOverrideRequest, request.body);
         const text = overrideText(body, master);
         const { reason } = body;
         const layer = { text, by: request.actor.name, reason, until: untilOf(body.until) };

@@ -123,6 +123,7 @@ function summaryFields(
     version: task.version,
     user: userView(task),
     job: task.job && jobView(task.job),
+    booking: task.booking,
     labels: [...task.labels],
     requires: [...task.requires],
     priority: task.priority,
@@ -150,7 +151,7 @@ function suspendedView({ cancelReason, suspension }: Task): TaskSummary['suspend
 }
 
 export function executorView(seen: SeenExecutor): ExecutorView {
-  const { executor, record, isSuperseded, current } = seen;
+  const { executor, record, isSuperseded, current, booked } = seen;
   return {
     executor_id: executor.id,
     state: stateOf(executor),
@@ -170,6 +171,11 @@ export function executorView(seen: SeenExecutor): ExecutorView {
       ...attemptOn(current),
       state: current.state,
       since: iso(current.since),
+    },
+    booked: booked && {
+      booking_id: booked.id,
+      state: booked.isBound ? 'bound' : 'kept',
+      until: iso(booked.until),
     },
     last: executor.past.map((one) => ({
       ...attemptOn(one),
@@ -225,6 +231,7 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
     task_id: null,
     attempt: null,
     current: null,
+    booked: null,
     last: [],
     host: '',
     pid: 0,

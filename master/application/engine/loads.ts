@@ -18,6 +18,7 @@ export type LoadGroup =
   | readonly [
       LoadOf<
         | 'held'
+        | 'booked'
         | 'delayed'
         | 'overdue'
         | 'notifications'

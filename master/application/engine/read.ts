@@ -2,6 +2,7 @@
  * Reads the rows that the state asks for, and steps what they say. Whoever calls steps nothing else
  * meanwhile, so that rows and memory agree.
  */
+import { BOOKED_TASK_PAGE } from '../../domain/booking/booking-bounds.ts';
 import { TURN_READ_BYTES_MAX } from '../../domain/bounds.ts';
 import type { Output } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
@@ -147,7 +148,7 @@ async function readLanes(
 async function readPage(
   { store, templates }: Pick<EngineOptions, 'store' | 'templates'>,
   state: State,
-  load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
+  load: LoadOf<'held' | 'booked' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
   now: number,
 ): Promise<Event> {
   const { pageCount } = state.policy;
@@ -162,6 +163,12 @@ async function readPage(
         return { gate, tasks, complete: tasks.length < limit };
       });
       return { type: 'heldLoaded', pages };
+    }
+    case 'booked': {
+      const { booking } = load;
+      const before = state.bookings.byId.get(booking)?.endingBefore ?? 0;
+      const tasks = await store.loadBooked(booking, before, BOOKED_TASK_PAGE);
+      return { type: 'bookedLoaded', booking, tasks };
     }
     case 'work':
       return { type: 'workLoaded', page: await readWork(store, templates, state, now) };

@@ -14,6 +14,7 @@ import { type Head, headsOf } from '../why/heads.ts';
 import { counted, inWords } from '../why/words.ts';
 import type { Finding } from './alert.ts';
 import type { Recent } from './recent.ts';
+import { bookingFinders } from './booking-findings.ts';
 import { type AlertKind, type AlertRule, speaksIn, speaksOf } from './rule.ts';
 
 /** What there is to be looked at. */
@@ -56,6 +57,7 @@ function lacksExecutors({ refusal }: Head): boolean {
 }
 
 const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = {
+  ...bookingFinders,
   *no_executor(sight, rule) {
     for (const head of sight.heads) {
       if (!lacksExecutors(head)) continue;

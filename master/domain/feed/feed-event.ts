@@ -62,6 +62,14 @@ export const FEED_KINDS = {
   'calendar.changed': 'ends',
   'calendar.deleted': 'ends',
   'blackouts.changed': 'ends',
+  'booking.created': 'ends',
+  'booking.planned': 'ends',
+  'booking.at_risk': 'ends',
+  'booking.began': 'ends',
+  'booking.bound': 'ends',
+  'booking.short': 'ends',
+  'booking.skipped': 'ends',
+  'booking.ended': 'ends',
   'operation.began': 'ends',
   'operation.ended': 'ends',
 } as const satisfies Readonly<Record<string, 'all' | 'ends'>>;
@@ -75,6 +83,10 @@ type Instant = number;
 interface PauseData {
   readonly reason: string | null;
   readonly until: Instant | null;
+}
+
+interface BookingData {
+  readonly booking_id: string;
 }
 
 /** What kinds have to say; the others say nothing more. */
@@ -115,6 +127,18 @@ export interface FeedData {
     readonly max_running: number | null;
     readonly retention: string;
   };
+  readonly 'booking.created': BookingData & {
+    readonly from_at: Instant;
+    readonly to_at: Instant;
+    readonly count: number;
+  };
+  readonly 'booking.planned': BookingData & { readonly from_at: Instant };
+  readonly 'booking.at_risk': BookingData & { readonly from_at: Instant };
+  readonly 'booking.began': BookingData;
+  readonly 'booking.bound': BookingData;
+  readonly 'booking.short': BookingData & { readonly count: number };
+  readonly 'booking.skipped': BookingData & { readonly from_at: Instant };
+  readonly 'booking.ended': BookingData & { readonly state: string };
   readonly 'job.changed': { readonly job: string; readonly version: number };
   readonly 'job.deleted': { readonly job: string };
   readonly 'job.enabled': { readonly job: string };

@@ -70,6 +70,8 @@ type Kept = Omit<Head, 'refusal'> & { readonly refusal: Refusal };
 /** Null: nothing need be said. */
 function severityOf({ refusal, since }: Kept, now: number): Severity | null {
   const { reason, facts } = refusal;
+  // Somebody has meant it so.
+  if (facts.booking !== undefined && reason === 'reserved') return 'info';
   if (NOBODY.has(reason)) return 'critical';
   switch (reason) {
     case 'paused': {
@@ -115,7 +117,10 @@ const ADVICE: Record<WaitingKind, (type: string, facts: Facts) => string> = {
   no_executor: (type) => `Start an executor of type ${type}.`,
   labels_unmatched: (type, { nearest }) =>
     `Start an executor of type ${type} with these labels, or give ${nearest?.executorId ?? 'one'} what it lacks.`,
-  reserved: (type) => `Start an executor of type ${type} that is not reserved.`,
+  reserved: (type, { booking }) =>
+    booking === undefined
+      ? `Start an executor of type ${type} that is not reserved.`
+      : `Wait until the booking ends, or start an executor of type ${type}.`,
   draining: (type) => `Resume one of them, or start an executor of type ${type}.`,
   not_ready: (_, { executorId }) => `Put right what ${executorId ?? 'they'} says.`,
   paused: () => 'Resume it, once what it was paused for is over.',

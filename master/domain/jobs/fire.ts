@@ -284,6 +284,7 @@ function refusalOf(
     case 'taken':
       return `there is a task ${taskId} already`;
     case 'misfit':
+      if (outcome.wrong !== undefined) return `${outcome.wrong.field}: ${outcome.wrong.message}`;
       return outcome.missingLimit === undefined
         ? 'its params do not fit its type'
         : `there is no limit ${outcome.missingLimit}`;

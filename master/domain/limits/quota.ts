@@ -28,6 +28,9 @@ interface Usage {
   waitingCount: number;
   /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
   attemptCount: number;
+  /** Those of them that are booked, and how many may be: these count for the others, whether they run or not. */
+  bookedCount: number;
+  reservedCount: number;
 }
 
 export interface Quota extends Usage {
@@ -73,6 +76,8 @@ export function createQuota(taskType: TaskType, now: number): Quota {
     groups: new Map(),
     waitingCount: 0,
     attemptCount: 0,
+    bookedCount: 0,
+    reservedCount: 0,
     rates: new Map(),
     ratedSince: now,
     knownAt: now,
@@ -85,28 +90,49 @@ export function createQuota(taskType: TaskType, now: number): Quota {
 export function groupOf(quota: Quota, group: string): GroupQuota {
   const known = quota.groups.get(group);
   if (known !== undefined) return known;
-  const made = { group, quota, lanes: new Set<number>(), waitingCount: 0, attemptCount: 0 };
+  const counts = { waitingCount: 0, attemptCount: 0, bookedCount: 0, reservedCount: 0 };
+  const made = { group, quota, lanes: new Set<number>(), ...counts };
   quota.groups.set(group, made);
   return made;
 }
 
 /** Where it has nothing of it any more. */
-export function forgetGroup({ quota, group, lanes, attemptCount }: GroupQuota): void {
-  if (lanes.size + attemptCount === 0) quota.groups.delete(group);
+export function forgetGroup(mine: GroupQuota): void {
+  const { quota, group, lanes, attemptCount, reservedCount } = mine;
+  if (lanes.size + attemptCount + reservedCount === 0) quota.groups.delete(group);
 }
 
-/** Whether a task of the type may be offered, whatever its group. */
+/** What counts for a task that is not booked: what is kept for others counts as if it ran. */
+function usedOf({ attemptCount, bookedCount, reservedCount }: Usage): number {
+  return attemptCount - bookedCount + Math.max(bookedCount, reservedCount);
+}
+
+/** Whether a task of the type may be offered that is not booked, whatever its group. */
 export function hasRoom(quota: Quota): boolean {
   return quota.taskType.paused === null && reachedBy(quota) === null;
 }
 
+/** The same of one that is booked: no rate keeps it, and what is kept for it may be taken, as far as there is any. */
+export function hasRoomForBooked({ taskType, limits, open, attemptCount }: Quota): boolean {
+  if (taskType.paused !== null) return false;
+  return isBelow(limits.maxRunning, attemptCount) && isBelow(open.maxRunning, attemptCount);
+}
+
+/** And as far as that is the matter of its group. */
+export function groupHasRoomForBooked({ quota, attemptCount }: GroupQuota): boolean {
+  return isBelow(quota.limits.perGroup?.maxRunning ?? null, attemptCount);
+}
+
+const isBelow = (max: number | null, used: number): boolean => max === null || used < max;
+
 /** The same of a type, be anything set for it or not. */
 export function isTypeOpen(
   quotas: ReadonlyMap<string, Quota>,
-  { type }: { readonly type: string },
+  { type, booking }: { readonly type: string; readonly booking: string | null },
 ): boolean {
   const quota = quotas.get(type);
-  return quota === undefined || hasRoom(quota);
+  if (quota === undefined) return true;
+  return booking === null ? hasRoom(quota) : hasRoomForBooked(quota);
 }
 
 /** Whether one of the group may be offered, as far as that is the matter of its group. */
@@ -116,20 +142,22 @@ export function groupHasRoom(group: GroupQuota): boolean {
 
 /** Why none of the type may be offered; a pause aside. */
 export function reachedBy(quota: Quota): ReachedLimit | null {
-  const { limits, attemptCount, open } = quota;
+  const { limits, open } = quota;
+  const used = usedOf(quota);
   const max = open.maxRunning;
-  if (max !== null && attemptCount >= max && max < (limits.maxRunning ?? max + 1)) {
-    return { name: 'limits.windows', max, used: attemptCount };
+  if (max !== null && used >= max && max < (limits.maxRunning ?? max + 1)) {
+    return { name: 'limits.windows', max, used };
   }
-  return reachedOf('limits', limits, attemptCount) ?? rateReached('limits', quota, '');
+  return reachedOf('limits', limits, used) ?? rateReached('limits', quota, '');
 }
 
 /** Why none of this group may be. */
-export function reachedByGroup({ quota, attemptCount, group }: GroupQuota): ReachedLimit | null {
+export function reachedByGroup(mine: GroupQuota): ReachedLimit | null {
+  const { quota, group } = mine;
   const { perGroup } = quota.limits;
   if (perGroup === null) return null;
   const of = 'limits.per_group';
-  return reachedOf(of, perGroup, attemptCount) ?? rateReached(of, quota, group);
+  return reachedOf(of, perGroup, usedOf(mine)) ?? rateReached(of, quota, group);
 }
 
 function reachedOf(of: string, { maxRunning }: GroupLimits, used: number): ReachedLimit | null {

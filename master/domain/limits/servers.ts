@@ -2,7 +2,7 @@
  * Which idle executors may have a task, in the order in which they are asked. It offers nothing, and remembers for one
  * go who need not be asked again: so that a go costs no more than there are tasks and executors.
  */
-import { type Executor, hasDisk, isCooling, isResting } from '../model/executor.ts';
+import { endsInTime, type Executor, hasDisk, isCooling, isResting } from '../model/executor.ts';
 import type { Task } from '../model/task.ts';
 import { hasRoomInAll, isTurnedAway, maySupply, type StandIns } from './supplies.ts';
 import { idlePools } from '../queue/junctions.ts';
@@ -71,8 +71,14 @@ function askedFrom(going: Going, kind: Kind, pool: Pool): number {
 
 export function mayHave(going: Going, executor: Executor, task: Task): boolean {
   const { state, now } = going;
-  if (isResting(executor, now) || isCooling(executor, task, now)) return false;
+  if (isResting(executor, now) || !takes(going, executor, task)) return false;
   return suits(going, executor, laneOf(state, task).kind, task);
+}
+
+/** Whether it takes this very task now: it has not refused it, and it is over before the executor is bound to a booking. */
+export function takes({ state, now }: Going, executor: Executor, task: Task): boolean {
+  if (isCooling(executor, task, now)) return false;
+  return endsInTime(executor, task, state.policy.cancelGraceMs, now);
 }
 
 /** Whether it has what tasks of the kind need, and may take what they use. `first`: as in `maySupply`. */

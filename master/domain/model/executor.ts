@@ -43,6 +43,8 @@ export interface Counted {
 
 /** The attempt that occupies an executor until it reports, or its lease ends. */
 export interface Occupation extends Counted {
+  /** Of which its task is; null: of none. */
+  readonly booking: string | null;
   /** Of shared limits. */
   readonly taken: readonly Taken[];
   readonly taskId: string;
@@ -123,6 +125,10 @@ export interface Executor {
   reserve: readonly string[];
   /** A task waits that names it: only then it has its own label, and a pool of its own. */
   isPinned: boolean;
+  /** It is bound to this booking, and takes its tasks alone. */
+  booking: string | null;
+  /** It is about to be bound: until then it takes only what is over by that instant. Null: it is not. */
+  keptUntil: number | null;
   /** `poolKeyOf` of types, labels and reservations. */
   poolKey: string;
   host: string;
@@ -200,6 +206,18 @@ export function isFree(executor: Executor): boolean {
   return executor.occupation === null && isServing(executor);
 }
 
+/** Whether such a task, begun now, is over before the executor is bound to a booking. */
+export function endsInTime(
+  { keptUntil }: Pick<Executor, 'keptUntil'>,
+  { executionTimeoutMs, deadlineAt }: Pick<TaskSpec, 'executionTimeoutMs' | 'deadlineAt'>,
+  graceMs: number,
+  now: number,
+): boolean {
+  if (keptUntil === null) return true;
+  const endsAt = executionTimeoutMs === null ? Number.POSITIVE_INFINITY : now + executionTimeoutMs;
+  return Math.min(endsAt, deadlineAt ?? Number.POSITIVE_INFINITY) + graceMs <= keptUntil;
+}
+
 /** It has refused so much that it is left alone for a while. */
 export function isResting({ restUntil }: Executor, now: number): boolean {
   return restUntil > now;
@@ -257,18 +275,26 @@ export function pinnedTo(requires: readonly string[]): string | null {
 }
 
 /** The name of its pool: equal for executors that may run the same tasks. */
-export function poolKeyOf(executor: Pick<Executor, 'types' | 'labels' | 'reserve'>): string {
+export function poolKeyOf(
+  executor: Pick<Executor, 'types' | 'labels' | 'reserve'> & { readonly booking?: string | null },
+): string {
   const part = (list: readonly string[]) => [...list].sort().join(',');
-  return `${part(executor.types)}|${part(executor.labels)}|${part(executor.reserve)}`;
+  const key = `${part(executor.types)}|${part(executor.labels)}|${part(executor.reserve)}`;
+  return executor.booking ? `${key}|${executor.booking}` : key;
 }
 
-type Fleet = Pick<Executor, 'types' | 'labels' | 'reserve'>;
-type Fitting = Pick<TaskSpec, 'type' | 'labels' | 'requires'>;
+interface OfBooking {
+  /** Absent, or null: of none. */
+  readonly booking?: string | null;
+}
+type Fleet = Pick<Executor, 'types' | 'labels' | 'reserve'> & OfBooking;
+type Fitting = Pick<TaskSpec, 'type' | 'labels' | 'requires'> & OfBooking;
 
-/** The three conditions under which a task may run on an executor of this kind. */
+/** The conditions under which a task may run on an executor of this kind: one that is booked takes what is of its booking alone. */
 export function mayRun(executor: Fleet, task: Fitting): boolean {
   return (
     executor.types.includes(task.type) &&
+    (executor.booking ?? null) === (task.booking ?? null) &&
     task.requires.every((label) => executor.labels.includes(label)) &&
     executor.reserve.every((label) => task.labels.includes(label))
   );

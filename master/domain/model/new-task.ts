@@ -4,11 +4,16 @@ import type { StartTimeoutAction, TaskSpec } from './task.ts';
 
 /** A task as submitted, validated and with its defaults filled in. */
 export interface NewTask
-  extends Omit<TaskSpec, 'seq' | 'submittedAt' | 'assignTimeoutMs' | 'startTimeoutAction' | 'job'> {
+  extends Omit<
+    TaskSpec,
+    'seq' | 'submittedAt' | 'assignTimeoutMs' | 'startTimeoutAction' | 'job' | 'booking'
+  > {
   readonly priority: number;
   readonly runAt: number | null;
   /** Of which job it is a run; absent: of none. */
   readonly job?: TaskJob | null;
+  /** Of which booking it is; absent: of none. */
+  readonly booking?: string | null;
   /** Null: as it is without a word of it. */
   readonly assignTimeoutMs: number | null;
   readonly startTimeoutAction: StartTimeoutAction | null;
@@ -24,7 +29,16 @@ export interface TaskChange
   extends Partial<
     Omit<
       NewTask,
-      'id' | 'type' | 'requestHash' | 'retry' | 'user' | 'misfits' | 'taken' | 'traceparent' | 'job'
+      | 'id'
+      | 'type'
+      | 'requestHash'
+      | 'retry'
+      | 'user'
+      | 'misfits'
+      | 'taken'
+      | 'traceparent'
+      | 'job'
+      | 'booking'
     >
   > {
   readonly retry?: Partial<NewTask['retry']>;

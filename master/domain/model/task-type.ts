@@ -66,6 +66,12 @@ export interface TypeSettings {
   readonly fairBy: 'group' | null;
   readonly groupWeights: Readonly<Record<string, number>>;
   readonly route: Route | null;
+  /** Executors that bookings may count on; null: those that are seen. */
+  readonly capacity: number | null;
+  /** Its tasks may be given back for a booking. */
+  readonly isPreemptible: boolean;
+  /** Of its bookings that do not say. */
+  readonly holdMs: number | null;
 }
 
 /** An operator's layer: what it names holds in place of what the definition says. */
@@ -145,6 +151,10 @@ interface DefinitionText {
   readonly fair_by?: 'group';
   readonly group_weights?: Readonly<Record<string, number>>;
   readonly route?: RouteText;
+  readonly capacity?: number;
+  readonly preemptible?: boolean;
+  /** Seconds. */
+  readonly hold?: number;
 }
 
 const ROUTE_WAIT_MS = 2_000;
@@ -160,6 +170,9 @@ export function settingsIn(text: string): TypeSettings {
     fairBy: fair_by ?? null,
     groupWeights: group_weights,
     route: routeOf(route),
+    capacity: definition.capacity ?? null,
+    isPreemptible: definition.preemptible === true,
+    holdMs: definition.hold === undefined ? null : Math.round(definition.hold * 1000),
   };
 }
 

@@ -50,7 +50,11 @@ export type CancelReason =
   | 'execution_timeout'
   | 'stalled'
   | 'deadline'
-  | 'drain';
+  | 'drain'
+  /** For a booking: it is given back, as for a drain. */
+  | 'preempted'
+  /** The window of its booking is over. */
+  | 'booking_end';
 
 export interface User {
   readonly group: string;
@@ -111,6 +115,8 @@ export interface TaskSpec {
   readonly traceparent: string | null;
   /** Null: it is a run of no job. */
   readonly job: TaskJob | null;
+  /** It runs on an executor of this booking, in its window; null: on any that fits. */
+  readonly booking: string | null;
 }
 
 /** What happens to it. */
@@ -288,16 +294,6 @@ export function endedTask(task: Task): EndedTask {
   };
 }
 
-/** How a task has ended, as receivers of callbacks have always been told: by one number. */
-export function callbackCode(
-  task: Pick<Task, 'state' | 'lastOutcome' | 'failureReason'>,
-): 200 | 408 | 499 | 500 | 501 {
-  if (task.state === 'succeeded') return 200;
-  if (task.state === 'canceled') return 499;
-  if (task.failureReason === 'crash_budget' || isLoss(task.lastOutcome)) return 501;
-  return task.state === 'expired' || task.lastOutcome === 'timed_out' ? 408 : 500;
-}
-
 /** To which end of its type somebody has put it in the queue since it came there; null: nobody has. */
 export function movedTo({
   orderTime,
@@ -365,11 +361,13 @@ export function kindKeyOf(
   labels: readonly string[],
   diskBytes: number | null = null,
   uses: readonly Use[] = NO_USES,
+  booking: string | null = null,
 ): string {
   const joined = (list: readonly string[]) =>
     list.length < 2 ? (list[0] ?? '') : [...list].sort().join(',');
   const key = `${type}|${joined(requires)}|${joined(labels)}`;
   const disk = diskBytes === null ? '' : `${diskClassOf(diskBytes)}`;
+  if (booking !== null) return `${key}|${disk}|${usesText(uses)}|${booking}`;
   if (uses.length > 0) return `${key}|${disk}|${usesText(uses)}`;
   return disk === '' ? key : `${key}|${disk}`;
 }
@@ -391,10 +389,12 @@ export function kindOf(key: string): {
   readonly labels: readonly string[];
   readonly diskBytes: number | null;
   readonly uses: readonly Use[];
+  readonly booking: string | null;
 } {
-  const [type = '', requires = '', labels = '', disk = '', uses = ''] = key.split('|');
+  const [type = '', requires = '', labels = '', disk = '', uses = '', booking = ''] =
+    key.split('|');
   const listed = (part: string) => (part === '' ? [] : part.split(','));
   const diskBytes = disk === '' ? null : Number(disk);
   const sets = { requires: listed(requires), labels: listed(labels) };
-  return { type, ...sets, diskBytes, uses: usesIn(uses) };
+  return { type, ...sets, diskBytes, uses: usesIn(uses), booking: booking === '' ? null : booking };
 }

@@ -5,9 +5,11 @@
 import { type Audit, taskIn } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event, Requested } from '../events.ts';
+import { isOfBookings, type OnBooking } from '../booking/set.ts';
 import { jobSubject } from '../jobs/audit.ts';
 import { isAskedOfJobs } from '../jobs/on-jobs.ts';
 import { changeMade, type Fields, type Outcome } from '../model/audit.ts';
+import type { Booking } from '../booking/booking.ts';
 import type { ExecutorRecord } from '../model/executor.ts';
 import type { Pause, RowScope } from '../model/pause.ts';
 import type { SharedLimit } from '../model/shared-limit.ts';
@@ -62,6 +64,7 @@ export function noting(
 /** @param from which of the changes are those of this command. */
 function subjectOf(state: State, event: Requested, out: Output, from: number): Subject {
   if (isAskedOfJobs(event)) return jobSubject(state, event, out, from);
+  if (isOfBookings(event)) return bookingSubject(state, event);
   switch (event.type) {
     case 'settingsChanged': {
       const reason = event.paused?.reason ?? null;
@@ -151,6 +154,11 @@ function workSubject(
   return { table: 'work', target, filter: chosen, count: counts.total, reason, now };
 }
 
+function bookingSubject({ bookings }: State, event: OnBooking): Subject {
+  const target = event.type === 'bookingRequested' ? event.booking.id : event.bookingId;
+  return { table: 'booking', target, now: () => bookingFields(bookings.byId.get(target)) };
+}
+
 function reasonOf(event: Requested): string | null {
   if (event.type === 'typeOverridden') return event.layer?.reason ?? null;
   return 'reason' in event ? (event.reason ?? null) : null;
@@ -201,6 +209,12 @@ function limitFields(limit: SharedLimit | undefined): Fields | null {
   return limit === undefined ? null : { max: limit.max, per: limit.per };
 }
 
+function bookingFields(booking: Booking | undefined): Fields | null {
+  if (booking === undefined) return null;
+  const { type, group, from, to, count, state, skips } = booking;
+  return { type, group, from_at: from, to_at: to, count, state, skips };
+}
+
 function viewFields(query: string | undefined): Fields | null {
   return query === undefined ? null : { query: JSON.parse(query) as unknown };
 }
@@ -242,6 +256,7 @@ function taskFields(task: Task | null | undefined): Fields | null {
     start_timeout_action: task.startTimeoutAction,
     disk_bytes: task.diskBytes,
     uses: task.uses,
+    booking: task.booking,
     deadline_at: task.deadlineAt,
   };
 }

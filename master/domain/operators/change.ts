@@ -3,6 +3,7 @@
  * gate that it belongs to from then on, behind whatever waits there by the same order.
  */
 import { taskChanged, taskUpdated } from '../changes.ts';
+import { bookedStill } from '../booking/tasks.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event, Seen, TaskChange } from '../events.ts';
 import { tellTask } from '../feed/tell.ts';
@@ -46,8 +47,13 @@ export function changeRequested(
     const message = `the task is ${task.state}: only a waiting task can be changed`;
     return { kind: 'conflict', message };
   }
-  const spec = specOf(state, task, change);
-  const queued = orderOf(task, change, spec, now);
+  const wanted = specOf(state, task, change);
+  const at = change.runAt === undefined ? undefined : Math.max(change.runAt ?? now, now);
+  const placed = bookedStill(state, { ...task, ...wanted }, at);
+  if (placed.kind !== 'fits') return placed;
+  const { labels, dueAt } = placed.task;
+  const spec = change.labels === undefined ? wanted : { ...wanted, labels };
+  const queued = orderOf(task, at === undefined ? change : { ...change, runAt: dueAt }, spec, now);
   queued.startBy = startByBeside(state, task, { ...task, ...spec, ...queued }, now);
   const refusal = refusalOfChange(state, task, { ...task, ...spec, ...queued }, change, now, out);
   if (refusal !== null) return refusal;

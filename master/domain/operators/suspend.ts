@@ -3,6 +3,7 @@
  * checkpoint; one that waits is set aside. Then no executor has it and nothing holds a place for it: it is a row. No time of its
  * own runs but its deadline. Resumed, it comes back to its place.
  */
+import { isPastBooking } from '../booking/tasks.ts';
 import { taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { tellTask } from '../feed/tell.ts';
@@ -56,13 +57,17 @@ export function resumeRequested(
     tellTask(state, out, 'task.resumed', task, now);
     return { kind: 'done' };
   }
+  const dueAt = Math.max(task.dueAt, now);
+  if (isPastBooking(state, task, dueAt)) {
+    return { kind: 'conflict', message: `booking ${task.booking} is over: the task cannot start` };
+  }
   dequeue(state, task);
   task.state = 'waiting';
   task.cancelRequestedAt = null;
   task.cancelReason = null;
   task.suspension = null;
-  task.dueAt = Math.max(task.dueAt, now);
-  task.startBy = startLimitOf(task, task.dueAt);
+  task.dueAt = dueAt;
+  task.startBy = startLimitOf(task, dueAt);
   out.changes.push(taskUpdated(task));
   tellTask(state, out, 'task.resumed', task, now);
   enqueue(state, task, now, out);

@@ -33,6 +33,7 @@ export type Deadline = { readonly at: number } & (
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
   | { readonly kind: 'quota'; readonly name: string }
+  | { readonly kind: 'booking'; readonly booking: string }
   | PauseEnd
 );
 
@@ -50,6 +51,7 @@ export type Entry = { readonly at: number } & (
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
   | { readonly kind: 'quota'; readonly name: string }
+  | { readonly kind: 'booking'; readonly booking: string }
   | PauseEnd
 );
 

@@ -11,16 +11,20 @@ import { headOfKind, type Junction, type Kind, type Lane, type Pool, type Stand 
 /** Types and labels have neither `|` nor `!`. */
 const plain = (type: string, label = ''): string => `${type}|${label}`;
 const reserved = (type: string, label: string): string => `${type}|!${label}`;
+const booked = (type: string, booking: string): string => `${type}|!!${booking}`;
 
 export class Junctions {
   readonly #all = new Map<string, Junction>();
   readonly #byType = new Map<string, Set<Junction>>();
 
   addKind(kind: Kind): void {
-    const { type, requires, labels } = kind;
-    const keys = [this.#homeOf(type, requires), ...labels.map((label) => reserved(type, label))];
+    const { type, requires, labels, booking } = kind;
+    const keys =
+      booking === null
+        ? [this.#homeOf(type, requires), ...labels.map((label) => reserved(type, label))]
+        : [booked(type, booking)];
     for (const key of new Set(keys)) {
-      const junction = this.#at(key, type);
+      const junction = this.#at(key, type, booking);
       junction.kindCount++;
       kind.stands.push({ kind, junction, ...OUT });
     }
@@ -37,15 +41,10 @@ export class Junctions {
   }
 
   addPool(pool: Pool): void {
-    const { types, labels, reserve } = pool;
-    const [first] = reserve;
+    const { types, booking } = pool;
     for (const type of new Set(types)) {
-      const keys =
-        first === undefined
-          ? ['', ...labels].map((label) => plain(type, label))
-          : [reserved(type, first)];
-      for (const key of new Set(keys)) {
-        const junction = this.#at(key, type);
+      for (const key of new Set(keysOf(pool, type))) {
+        const junction = this.#at(key, type, booking);
         junction.pools.add(pool);
         pool.junctions.push(junction);
       }
@@ -79,12 +78,13 @@ export class Junctions {
     return this.#all.get(key)?.kindCount ?? 0;
   }
 
-  #at(key: string, type: string): Junction {
+  #at(key: string, type: string, booking: string | null): Junction {
     let junction = this.#all.get(key);
     if (junction === undefined) {
       const open = new Agenda<Stand>(({ kind }) => headOfKind(kind), rankOf);
       const pools = new Set<Pool>();
-      junction = { key, type, kindCount: 0, open, hungry: new Set(), pools, ring: null, idle: [] };
+      const of = { key, type, booking };
+      junction = { ...of, kindCount: 0, open, hungry: new Set(), pools, ring: null, idle: [] };
       this.#all.set(key, junction);
       const ofType = this.#byType.get(type) ?? new Set();
       this.#byType.set(type, ofType.add(junction));
@@ -99,6 +99,14 @@ export class Junctions {
     ofType?.delete(junction);
     if (ofType?.size === 0) this.#byType.delete(junction.type);
   }
+}
+
+/** Where a pool meets kinds of that type. */
+function keysOf({ labels, reserve, booking }: Pool, type: string): string[] {
+  if (booking !== null) return [booked(type, booking)];
+  const [first] = reserve;
+  if (first !== undefined) return [reserved(type, first)];
+  return ['', ...labels].map((label) => plain(type, label));
 }
 
 /** A lane of it has a task that may come before all others of the kind. */
@@ -182,11 +190,13 @@ function* merged(kind: Kind, lists: readonly (readonly Pool[])[]): Generator<Poo
   }
 }
 
+type Able = Pick<Pool, 'key' | 'types' | 'labels' | 'reserve'>;
+
 /**
  * Reserved executors first, so that urgent work leaves the others free; then those that can do the
  * least else.
  */
-function servesFirst(a: Pool, b: Pool): boolean {
+export function servesFirst(a: Able, b: Able): boolean {
   if (a.reserve.length !== b.reserve.length) return a.reserve.length > b.reserve.length;
   if (a.labels.length !== b.labels.length) return a.labels.length < b.labels.length;
   if (a.types.length !== b.types.length) return a.types.length < b.types.length;

@@ -5,7 +5,7 @@
  * executors never delays another. The tasks of a kind wait in lanes, one for
  * each group.
  */
-import { type GroupQuota, groupHasRoom } from '../limits/quota.ts';
+import { type GroupQuota, groupHasRoom, groupHasRoomForBooked } from '../limits/quota.ts';
 import { type Executor, pinnedTo } from '../model/executor.ts';
 import { NO_USES, type Use } from '../model/shared-limit.ts';
 import { diskClassOf, type Task } from '../model/task.ts';
@@ -23,6 +23,8 @@ export interface Kind {
   readonly diskBytes: number | null;
   /** What each of them takes of shared limits. */
   readonly uses: readonly Use[];
+  /** Of which booking they are; null: of none. */
+  readonly booking: string | null;
   /** The executor that they name (`pinnedTo`); null: none. */
   readonly pin: string | null;
   /** By group. */
@@ -76,6 +78,8 @@ export interface Pool {
   readonly types: readonly string[];
   readonly labels: readonly string[];
   readonly reserve: readonly string[];
+  /** To which its executors are bound; null: to none. */
+  readonly booking: string | null;
   readonly idle: IdleExecutors;
   readonly members: Set<Executor>;
   /** Where it meets the kinds that its executors may serve. */
@@ -93,6 +97,8 @@ export interface Junction {
   readonly key: string;
   /** Of all its kinds. */
   readonly type: string;
+  /** Of kinds and pools of a booking alone; null: of none. */
+  readonly booking: string | null;
   kindCount: number;
   /** Kinds of which a task may be offered. */
   readonly open: Agenda<Stand>;
@@ -106,9 +112,11 @@ export interface Junction {
 }
 
 /** The next task of a lane; undefined: there is none, or none that may be offered. */
-export function headOfLane({ ready, quota, isPaused }: Lane): Task | undefined {
+export function headOfLane({ ready, quota, isPaused, kind }: Lane): Task | undefined {
   if (isPaused) return undefined;
-  return quota === null || groupHasRoom(quota) ? ready.first() : undefined;
+  if (quota === null) return ready.first();
+  const hasRoom = kind.booking === null ? groupHasRoom : groupHasRoomForBooked;
+  return hasRoom(quota) ? ready.first() : undefined;
 }
 
 /** When the first of those that wait and are not held is due, or will be; null: none is, as far as that is known. */
@@ -124,9 +132,11 @@ export function headOfKind({ open }: Kind): Task | undefined {
 /** Without lanes. */
 export function createKind(
   key: string,
-  spec: Pick<Task, 'type' | 'requires' | 'labels'> & Partial<Pick<Task, 'diskBytes' | 'uses'>>,
+  spec: Pick<Task, 'type' | 'requires' | 'labels'> &
+    Partial<Pick<Task, 'diskBytes' | 'uses' | 'booking'>>,
 ): Kind {
   const { type, requires, labels, diskBytes = null, uses = NO_USES } = spec;
+  const { booking = null } = spec;
   return {
     key,
     type,
@@ -134,6 +144,7 @@ export function createKind(
     labels,
     diskBytes: diskBytes && diskClassOf(diskBytes),
     uses,
+    booking,
     pin: pinnedTo(requires),
     lanes: new Map(),
     waitingCount: 0,
@@ -176,7 +187,7 @@ export function removeLane(lane: Lane): void {
 
 /** Without members. */
 export function createPool(
-  executor: Pick<Executor, 'types' | 'labels' | 'reserve'>,
+  executor: Pick<Executor, 'types' | 'labels' | 'reserve'> & Partial<Pick<Executor, 'booking'>>,
   key: string,
 ): Pool {
   return {
@@ -184,6 +195,7 @@ export function createPool(
     types: executor.types,
     labels: executor.labels,
     reserve: executor.reserve,
+    booking: executor.booking ?? null,
     idle: new IdleExecutors(),
     members: new Set(),
     junctions: [],

@@ -22,7 +22,10 @@ import {
 } from './lane.ts';
 import { Shares } from './shares.ts';
 
-type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'diskBytes' | 'uses' | 'user'>;
+type Sorted = Pick<
+  Task,
+  'type' | 'requires' | 'labels' | 'diskBytes' | 'uses' | 'user' | 'booking'
+>;
 
 /** Where this waiting task waits. */
 export function laneOf(state: State, task: Pick<Task, 'id' | 'lane'>): Lane {
@@ -42,8 +45,8 @@ export function laneFor(state: State, task: Sorted, out: Output): Lane {
   return takeLane(state, row, task);
 }
 
-function keyOf({ type, requires, labels, diskBytes, uses }: Sorted): string {
-  return kindKeyOf(type, requires, labels, diskBytes, uses);
+function keyOf({ type, requires, labels, diskBytes, uses, booking }: Sorted): string {
+  return kindKeyOf(type, requires, labels, diskBytes, uses, booking);
 }
 
 /** As its row says. */

@@ -1,14 +1,15 @@
 /**
  * What holds between two steps, numbered. Tests and the simulation check it after every turn;
  * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
- * (`docs/testing.md`): those of them that show in the state are here, and S1 to S14 are about
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S15 are about
  * the state alone.
  *
  *   I4  a task in memory is live, and an open attempt has a number
  *   I5  an open attempt occupies exactly the executor that its task names
  *   I7  an idle executor is connected, free, wanted and ready
  *   I13 no task waits that an idle executor might run
- *   I20 an executor is in the pool of the labels that operators have set, else of its own
+ *   I20 an executor is in the pool of the labels that operators have set, else of its own; one that is booked, of its
+ *       booking
  *   S1  a window is sorted and ends before its `until`
  *   S2  a waiting task in memory is in exactly one window, the right one
  *   S3  the counts are those of what is counted
@@ -23,6 +24,7 @@
  *   S12 a gate knows who has a place of it, no more than may, and asks for whom it holds where there is one
  *   S13 what is used of shared limits is what attempts have taken, and that is written
  *   S14 a lane is paused where its group is, or a label of its kind, and only there
+ *   S15 whom bookings have bound or keep, and what counts for them, is what their rows and executors say
  */
 import { ROUTE_KEEP_COUNT, TYPES_MAX, UNREGISTERED_TYPES_MAX } from '../bounds.ts';
 import {
@@ -35,7 +37,8 @@ import {
   pinOf,
   poolKeyOf,
 } from '../model/executor.ts';
-import { hasRoom } from '../limits/quota.ts';
+import { hasRoom, hasRoomForBooked } from '../limits/quota.ts';
+import { checkBookings } from './booking-invariants.ts';
 import { heldBytes } from './held-bytes.ts';
 import { positionOf, type Rank, ranksBefore, rankOf, type Standing } from '../queue/agenda.ts';
 import { idlePools } from '../queue/junctions.ts';
@@ -77,6 +80,7 @@ export function violations(state: State): Violation[] {
   checkGates(state, expect);
   checkSupplies(state, expect);
   checkPauses(state, expect);
+  checkBookings(state, expect);
   return found;
 }
 
@@ -141,6 +145,7 @@ function checkExecutors(state: State, expect: Expect): void {
       types: executor.types,
       labels: withPin(executor, labels ?? executor.own.labels),
       reserve: reserve ?? executor.own.reserve,
+      booking: state.bookings.boundTo.get(id) ?? null,
     };
     const isPlaced = poolKey === '' || poolKey === poolKeyOf(counting);
     expect(isPlaced, 'I20', () => `${id} is in pool ${poolKey} with ${JSON.stringify(counting)}`);
@@ -304,7 +309,9 @@ function checkWakeUps(state: State, expect: Expect): void {
   if (!mayOffer(state) || deadlines.nextAt() <= lastTickAt) return;
   for (const lane of state.lanes.values()) {
     const quota = state.quotas.get(lane.kind.type);
-    if (quota !== undefined && !hasRoom(quota)) continue;
+    const { booking } = lane.kind;
+    if (quota !== undefined && !(booking === null ? hasRoom(quota) : hasRoomForBooked(quota)))
+      continue;
     for (const pool of idlePools(lane.kind)) {
       for (const executor of pool.idle) {
         if (executor.restUntil > lastTickAt) continue;
@@ -329,6 +336,8 @@ function waitingBeside(state: State, lane: Lane, executor: Executor): Task | und
   let keptCount = 0;
   for (const task of lane.ready) {
     if ((executor.coolDowns.get(task.id) ?? 0) > lastTickAt) return undefined;
+    // It is over too late for a booking that the executor is kept for: who is asked looks at so many only.
+    if (executor.keptUntil !== null) return undefined;
     const { until = 0 } = keptFor(state, task, lastTickAt) ?? {};
     // Its wait has begun, and will end.
     const isKept = state.passedOver.has(task.seq) && until > lastTickAt;

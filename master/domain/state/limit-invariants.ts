@@ -3,6 +3,8 @@ import { candidateOf, concurrencyOf, freeIn, gateKeyOf } from '../limits/places.
 import { countTaken, createSupply } from '../limits/supply.ts';
 import type { State } from './state.ts';
 
+const USAGES = ['waitingCount', 'attemptCount', 'bookedCount', 'reservedCount'] as const;
+
 export type Expect = (holds: boolean, invariant: string, what: () => string) => void;
 
 /** What is counted towards limits, by what there is. */
@@ -18,9 +20,10 @@ export function checkQuotas(state: State, expect: Expect): void {
     const isSame = quota?.taskType === taskType;
     expect(isSame, 'S11', () => `the quota of ${name} is not that of its row`);
     if (quota === undefined) continue;
-    const counts = new Map<string, { waitingCount: number; attemptCount: number }>();
+    const none = { waitingCount: 0, attemptCount: 0, bookedCount: 0, reservedCount: 0 };
+    const counts = new Map<string, typeof none>();
     const of = (group: string) => {
-      const found = counts.get(group) ?? { waitingCount: 0, attemptCount: 0 };
+      const found = counts.get(group) ?? { ...none };
       counts.set(group, found);
       return found;
     };
@@ -35,21 +38,26 @@ export function checkQuotas(state: State, expect: Expect): void {
       );
     }
     for (const { occupation } of [...state.executors.values(), ...state.elders.values()]) {
-      if (occupation?.type === name) of(occupation.group).attemptCount++;
+      if (occupation?.type !== name) continue;
+      of(occupation.group).attemptCount++;
+      if (occupation.booking !== null) of(occupation.group).bookedCount++;
     }
-    const total = { waitingCount: 0, attemptCount: 0 };
-    for (const [group, { waitingCount, attemptCount }] of counts) {
-      total.waitingCount += waitingCount;
-      total.attemptCount += attemptCount;
+    for (const { reserved } of state.bookings.active.values()) {
+      if (reserved.type === name && reserved.count > 0)
+        of(reserved.group).reservedCount += reserved.count;
+    }
+    const total = { ...none };
+    for (const [group, counted] of counts) {
+      for (const key of USAGES) total[key] += counted[key];
       const kept = quota.groups.get(group);
-      const isRight = kept?.waitingCount === waitingCount && kept.attemptCount === attemptCount;
-      const what = () => `${name}, ${group}: ${kept?.waitingCount} and ${kept?.attemptCount}`;
-      expect(isRight, 'S11', () => `${what()} instead of ${waitingCount} and ${attemptCount}`);
+      const isRight = USAGES.every((key) => kept?.[key] === counted[key]);
+      const what = () => USAGES.map((key) => `${kept?.[key]} of ${counted[key]} ${key}`).join(', ');
+      expect(isRight, 'S11', () => `${name}, ${group}: ${what()}`);
     }
     expect(quota.groups.size === counts.size, 'S11', () => `${name} has groups without anything`);
-    const isRight =
-      quota.waitingCount === total.waitingCount && quota.attemptCount === total.attemptCount;
-    expect(isRight, 'S11', () => `${name}: ${quota.waitingCount} and ${quota.attemptCount}`);
+    const isRight = USAGES.every((key) => quota[key] === total[key]);
+    const what = () => USAGES.map((key) => `${quota[key]} of ${total[key]} ${key}`).join(', ');
+    expect(isRight, 'S11', () => `${name}: ${what()}`);
   }
 }
 

@@ -23,6 +23,7 @@ import type { Pause } from '../model/pause.ts';
 import { recallWindows, watchType } from '../operators/types.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import { kindOf, type Task } from '../model/task.ts';
+import { recallBookings, recallBound } from '../booking/recall.ts';
 import { isUnsettled } from '../jobs/activity.ts';
 import { askForReplan } from '../jobs/calendars.ts';
 import { askForSettled } from '../jobs/settle.ts';
@@ -83,6 +84,7 @@ export function restore(options: Beginning): { state: State; output: Output } {
   const state = createState(options);
   const output = createOutput();
   watchPause(state);
+  recallBound(state, options.whole.booking, now);
   recallSettings(state, options.whole, now);
   for (const row of options.whole.rate) takeRate(state, row, now, output);
   if (aliveAt !== null) recallWindows(state, aliveAt, now, output);
@@ -120,6 +122,7 @@ export function restore(options: Beginning): { state: State; output: Output } {
   askForDelayed(state, output);
   recallWork(state, options.whole.work, output);
   recallJobs(state, options, output);
+  recallBookings(state, options.whole.booking, now, output);
   sendDue(state, now, output);
   const taskCount = state.waitingCount + options.active.length;
   output.effects.push({ type: 'observe', event: 'restored', taskCount });

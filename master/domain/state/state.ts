@@ -25,6 +25,7 @@ import type { SavedView } from '../model/saved-view.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
+import { type BookingsState, noBookings } from '../booking/bookings-state.ts';
 import { noWorks, type Works } from '../long-work/work.ts';
 import type { Policy } from './policy.ts';
 
@@ -105,6 +106,7 @@ export interface State {
     'held' | 'delayed' | 'overdue' | 'notifications' | 'work' | 'triggers' | 'settled' | 'replan'
   >;
   readonly jobs: JobsState;
+  readonly bookings: BookingsState;
   /** Waiting tasks that are not due, by dueAt. */
   readonly delayed: Window<Task>;
   /** Tasks that may move from there to their lanes before the next tick. */
@@ -232,6 +234,7 @@ export const createState = (options: Start): State => ({
   crowd: null,
   loading: new Set(),
   jobs: noJobs(),
+  bookings: noBookings(),
   delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
   releasableCount: RELEASE_COUNT_MAX,
   windowCount: 0,

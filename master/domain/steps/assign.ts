@@ -3,11 +3,12 @@
  * what the step has changed: lanes that gained a task, executors that became free. That is
  * enough, because before the step no waiting task fitted an idle executor (invariant I13).
  */
+import { bookedToServe, noteUsed } from '../booking/tasks.ts';
 import { taskUpdated } from '../changes.ts';
 import { tellAttempt } from '../feed/tell.ts';
 import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { type Executor, isCooling, isResting, mayRun } from '../model/executor.ts';
+import { type Executor, isResting, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
 import { isTypeOpen } from '../limits/quota.ts';
 import { askStandingBack, take } from '../limits/supplies.ts';
@@ -30,7 +31,7 @@ import { isKeptFrom, isSticky, keptFor, passOver } from '../queue/route.ts';
 import { settlePins } from './fleet.ts';
 import { askedPools, countOffer } from './limits.ts';
 import { leaveIdle, occupationBy, occupy } from './occupation.ts';
-import { type Going, mayHave, type Server, serversOf, suits } from '../limits/servers.ts';
+import { type Going, mayHave, type Server, serversOf, suits, takes } from '../limits/servers.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
@@ -69,6 +70,8 @@ export function assignRoused(state: State, now: number, out: Output): void {
     settlePins(state);
     const kinds = kindsOf(roused);
     for (const kind of kinds) announceKind(kind);
+    // What is booked comes first, whatever else there is room for.
+    for (const executor of bookedToServe(state)) assignTo(round, executor);
     state.isHeldBack ||= isLimited(state) && roused.size + freed.size + opened.size > 0;
     if (state.isHeldBack) {
       assignInOrder(round, state.pools.values());
@@ -206,7 +209,7 @@ function servedBy(round: Round, task: Task): Server | null {
 function anyFor(round: Round, task: Task): Server | null {
   const { kind } = laneOf(round.state, task);
   for (const server of serversOf(round, kind, task)) {
-    if (!isCooling(server.executor, task, round.now)) return server;
+    if (takes(round, server.executor, task)) return server;
   }
   return null;
 }
@@ -263,7 +266,8 @@ function offerToAny(round: Round, task: Task): boolean {
 
 /** What the executor has refused, or what waited while it rested, may come before this, in any lane. */
 function offerBest(round: Round, task: Task, { pool, executor }: Server): void {
-  const mayHaveOlder = executor.coolDowns.size > 0 || executor.restUntil > 0;
+  const isChoosy = executor.keptUntil !== null || executor.coolDowns.size > 0;
+  const mayHaveOlder = isChoosy || executor.restUntil > 0;
   const best = mayHaveOlder ? bestFor(round, pool, executor) : task;
   offer(round, best ?? task, executor);
 }
@@ -271,7 +275,7 @@ function offerBest(round: Round, task: Task, { pool, executor }: Server): void {
 function firstOfLane(round: Round, lane: Lane, executor: Executor): Task | undefined {
   const { state, now } = round;
   return firstWhere(round, lane, begunLook(), (task) => {
-    if (isCooling(executor, task, now)) return 'refused';
+    if (!takes(round, executor, task)) return 'refused';
     const kept = keptFor(state, task, now);
     if (!isKeptFrom(executor, kept, now)) return 'fits';
     passOver(state, task, kept, now);
@@ -347,6 +351,7 @@ function offer(round: Round, like: Task, executor: Executor): void {
   }
   occupy(state, executor, occupationBy(state, executor, task, false));
   countOffer(state, task, now, out);
+  if (task.booking !== null) noteUsed(state, task.booking, out);
   state.open.count(task);
   executor.missedCount = 0;
   executor.offeredAt = now;

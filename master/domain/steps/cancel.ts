@@ -35,10 +35,12 @@ export function cancelRequested(
 const RANKS: Readonly<Record<CancelReason, number>> = {
   canceled: 3,
   deadline: 2,
+  booking_end: 2,
   suspended: 1,
   execution_timeout: 0,
   stalled: 0,
   drain: 0,
+  preempted: 0,
 };
 
 /** Of two reasons of one rank the first stands. */

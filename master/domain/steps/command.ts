@@ -3,6 +3,7 @@ import { isWritten, taskDeleted, taskReopened } from '../changes.ts';
 import type { Event } from '../events.ts';
 import { tellTask } from '../feed/tell.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
+import { bookedAgain, countBooked } from '../booking/tasks.ts';
 import { runBegan } from '../jobs/activity.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
@@ -106,15 +107,18 @@ function retryRequested(
   if (task.deadlineAt !== null && task.deadlineAt <= now) {
     return { kind: 'conflict', message: 'the deadline of the task has passed' };
   }
-  const refusal = refusalOf(state, task, out);
-  if (refusal !== null) return refusal;
+  const placed = bookedAgain(state, task, now);
+  if (placed.kind !== 'fits') return placed;
   // Its checkpoint stays: what an earlier run has finished need not be done again.
-  const again = newRun(task, now);
+  const again = newRun(placed.task, placed.task.booking === null ? now : placed.task.dueAt);
+  const refusal = refusalOf(state, again, out);
+  if (refusal !== null) return refusal;
   // Its callback goes with the history row.
   state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);
   out.changes.push(...taskReopened(again, { finishedAt, retention }));
   runBegan(state, again, out);
+  if (again.booking !== null) countBooked(state, again.booking, 1);
   tellTask(state, out, 'task.retried', again, now);
   enqueue(state, again, now, out);
   return { kind: 'done' };

@@ -5,6 +5,7 @@
 import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import { shortOf, tellAttempt, tellAttemptEnd, tellTask } from '../feed/tell.ts';
+import { countBooked, isPastBooking, noteRan } from '../booking/tasks.ts';
 import { count, countAttempt } from '../usage/count.ts';
 import { runEnded } from '../jobs/activity.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
@@ -67,7 +68,8 @@ export function endAttempt(
   if (end.error !== null) task.error = end.error;
 
   // A wish to end the task itself wins over any way in which the attempt has ended.
-  if (task.cancelReason === 'canceled') return finish(state, task, 'canceled', null, now, out);
+  if (task.cancelReason === 'canceled' || task.cancelReason === 'booking_end')
+    return finish(state, task, 'canceled', null, now, out);
   if (task.cancelReason === 'deadline' || (task.deadlineAt !== null && task.deadlineAt <= now)) {
     return finish(state, task, 'expired', 'deadline', now, out);
   }
@@ -115,12 +117,14 @@ function outcomeOf(task: Task, reported: AttemptEnd['outcome']): AttemptOutcome 
       return reported === 'canceled' ? 'failed' : reported;
     case 'canceled':
     case 'suspended':
+    case 'booking_end':
       return 'canceled';
     case 'execution_timeout':
     case 'stalled':
     case 'deadline':
       return 'timed_out';
     case 'drain':
+    case 'preempted':
       return isLoss(reported) ? reported : 'returned';
   }
 }
@@ -163,6 +167,7 @@ function recordAttempt(
   };
   out.changes.push(...attemptRecorded(attempt));
   countAttempt(state, out, task, outcome, now);
+  if (task.booking !== null) noteRan(state, task, now, out);
   const executor = holderOf(state, task);
   if (executor !== undefined && task.startedAt !== null)
     noteEnd(state, executor, task, outcome, now);
@@ -185,6 +190,7 @@ function tellEnd(
 }
 
 function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {
+  if (isPastBooking(state, task, dueAt)) return finish(state, task, 'canceled', null, now, out);
   const clock = startClock(state, now, task);
   // An offer that came to nothing is no start: the time that is left goes on. What has passed of a
   // pause is credited here: its end credits only what comes after the new due time.
@@ -303,6 +309,7 @@ export function finish(
         };
   out.changes.push(...taskFinished(task, { finishedAt: now, retention }, notification));
   runEnded(state, task, now, out);
+  if (task.booking !== null) countBooked(state, task.booking, -1);
   count(state, out, task, now, { [to]: 1 });
   out.effects.push({ type: 'observe', event: 'task_finished', task });
   const how = reason === null ? { state: to } : { state: to, reason };

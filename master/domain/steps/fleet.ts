@@ -9,6 +9,7 @@ import {
   poolKeyOf,
   READY,
 } from '../model/executor.ts';
+import { noteGone } from '../booking/capacity.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
 import { hashOf } from '../queue/hash.ts';
@@ -25,11 +26,12 @@ export function recallExecutor(
   holding: Holding | undefined,
   now: number,
 ): Executor {
-  const { executorId, incarnation, id: taskId, attempt, type, user } = task;
+  const { executorId, incarnation, id: taskId, attempt, type, user, booking } = task;
   const accepted = task.state === 'running';
   const taken = holding?.taken ?? NOTHING_TAKEN;
   const gate = gateKeyOf(state, task);
-  const occupation = { taskId, attempt, accepted, type, group: user.group, gate, taken };
+  const { group } = user;
+  const occupation = { taskId, attempt, accepted, type, group, gate, booking, taken };
   const executor = recall(state, executorId ?? '', incarnation ?? '', occupation, now);
   if (holding !== undefined) state.holdings.set(executor, holding);
   return executor;
@@ -52,7 +54,8 @@ export function recallLeftover(
     return;
   }
   const taken = holding?.taken ?? NOTHING_TAKEN;
-  const occupation = { taskId, attempt, accepted: true, type, group, gate, taken };
+  const of = { type, group, gate, booking: null };
+  const occupation = { taskId, attempt, accepted: true, ...of, taken };
   const executor = recall(state, executorId, incarnation, occupation, now);
   state.leftovers.set(executor, row);
   if (holding !== undefined) state.holdings.set(executor, holding);
@@ -108,6 +111,8 @@ export function newExecutor(
     labels: [],
     reserve: [],
     isPinned: false,
+    booking: null,
+    keptUntil: null,
     poolKey: '',
     host: '',
     pid: 0,
@@ -146,6 +151,7 @@ export function newExecutor(
 export function forget(state: State, executor: Executor): void {
   occupy(state, executor, null);
   if (state.executors.get(executor.id) === executor) {
+    noteGone(state, executor);
     leavePool(state, executor);
     state.executors.delete(executor.id);
   }
@@ -208,6 +214,7 @@ function takeOverride(state: State, executor: Executor): void {
   const override = state.executorRecords.get(executor.id) ?? NO_OVERRIDE;
   executor.override = override;
   executor.isPinned = state.pins.counts.has(executor.id);
+  executor.booking = state.bookings.boundTo.get(executor.id) ?? null;
   const labels = override.labels ?? executor.own.labels;
   executor.labels = executor.isPinned ? [...new Set([...labels, pinOf(executor.id)])] : labels;
   executor.reserve = override.reserve ?? executor.own.reserve;

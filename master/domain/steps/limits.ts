@@ -17,7 +17,7 @@ import {
   windowOf,
 } from '../limits/quota.ts';
 import { windowsAt } from '../limits/windows.ts';
-import type { Counted } from '../model/executor.ts';
+import type { Counted, Occupation } from '../model/executor.ts';
 import { effectiveOf, type TaskType } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
 import { countAttempt } from '../limits/places.ts';
@@ -46,8 +46,14 @@ export function askedPools(
 }
 
 /** An executor has got an attempt (1), or is done with one (-1). */
-export function countHeld(state: State, { type, group, gate }: Counted, by: 1 | -1): void {
+export function countHeld(
+  state: State,
+  { type, group, gate, booking }: Counted & Pick<Occupation, 'booking'>,
+  by: 1 | -1,
+): void {
   state.attemptCount += by;
+  const bookedBy = booking === null ? 0 : by;
+  state.bookings.attemptCount += bookedBy;
   if (gate !== null) countAttempt(state, gate, type, by);
   const quota = state.quotas.get(type);
   if (quota === undefined) return;
@@ -55,16 +61,39 @@ export function countHeld(state: State, { type, group, gate }: Counted, by: 1 | 
   const hadRoom = hasRoom(quota);
   const hadRoomOfGroup = groupHasRoom(mine);
   quota.attemptCount += by;
+  quota.bookedCount += bookedBy;
   mine.attemptCount += by;
-  if (!hadRoom && hasRoom(quota)) state.opened.add(type);
+  mine.bookedCount += bookedBy;
+  // What is booked may have waited for what others had.
+  const isFreed = by < 0 && quota.reservedCount > 0;
+  if (isFreed || (!hadRoom && hasRoom(quota))) state.opened.add(type);
+  if (isFreed) rouseGroup(state, mine);
   if (!hadRoomOfGroup && groupHasRoom(mine)) rouseGroup(state, mine);
   forgetGroup(mine);
 }
 
-/** One is offered. It counts in the windows of its rates, by the commit that offers it. */
+/** So many more places of the limits of a type and a group are kept for a booking, or fewer. */
+export function countReserved(
+  state: State,
+  { type, group }: { readonly type: string; readonly group: string },
+  by: number,
+): void {
+  state.bookings.reservedCount += by;
+  const quota = state.quotas.get(type);
+  if (quota === undefined) return;
+  const mine = groupOf(quota, group);
+  quota.reservedCount += by;
+  mine.reservedCount += by;
+  if (by > 0) return;
+  state.opened.add(type);
+  rouseGroup(state, mine);
+  forgetGroup(mine);
+}
+
+/** One is offered. It counts in the windows of its rates, by the commit that offers it; one that is booked does not. */
 export function countOffer(state: State, task: Task, now: number, out: Output): void {
   const quota = state.quotas.get(task.type);
-  if (quota === undefined) return;
+  if (quota === undefined || task.booking !== null) return;
   for (const group of ['', task.user.group]) {
     const rate = rateOf(quota, group);
     if (rate === null) continue;
@@ -83,6 +112,7 @@ export function countOffer(state: State, task: Task, now: number, out: Output): 
 /** It was rejected: as if it had not been offered, where it is known to have been counted. */
 export function uncountOffer(state: State, task: Task, out: Output): void {
   const quota = state.quotas.get(task.type);
+  if (task.booking !== null) return;
   if (quota === undefined || task.offeredAt === null || task.offeredAt <= quota.ratedSince) return;
   for (const group of ['', task.user.group]) {
     const rate = rateOf(quota, group);
@@ -197,10 +227,19 @@ export function takeQuota(state: State, taskType: TaskType, now: number): void {
     if (kind.type !== type) continue;
     for (const lane of kind.lanes.values()) countLane(lane, quota);
   }
+  for (const { reserved } of state.bookings.active.values()) {
+    if (reserved.type !== type || reserved.count === 0) continue;
+    quota.reservedCount += reserved.count;
+    groupOf(quota, reserved.group).reservedCount += reserved.count;
+  }
   for (const { occupation } of [...state.executors.values(), ...state.elders.values()]) {
     if (occupation?.type !== type) continue;
+    const bookedBy = occupation.booking === null ? 0 : 1;
+    const mine = groupOf(quota, occupation.group);
     quota.attemptCount++;
-    groupOf(quota, occupation.group).attemptCount++;
+    quota.bookedCount += bookedBy;
+    mine.attemptCount++;
+    mine.bookedCount += bookedBy;
   }
 }
 

@@ -2,7 +2,6 @@
 import { PAST_ATTEMPT_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import {
-  type Counted,
   elderKey,
   type Executor,
   isFree,
@@ -77,7 +76,7 @@ export function occupationBy(
   task: Task,
   accepted: boolean,
 ): Occupation {
-  const { id: taskId, attempt, type, user } = task;
+  const { id: taskId, attempt, type, user, booking } = task;
   const taken = takenFor(state, executor, { taskId, attempt });
   return {
     taskId,
@@ -86,6 +85,7 @@ export function occupationBy(
     type,
     group: user.group,
     gate: gateKeyOf(state, task),
+    booking,
     taken,
   };
 }
@@ -106,7 +106,8 @@ export function occupy(state: State, executor: Executor, occupation: Occupation 
   state.unsettled.add(executor);
 }
 
-function countsAs(one: Counted | null, other: Counted | null): boolean {
+function countsAs(one: Occupation | null, other: Occupation | null): boolean {
+  if (one?.booking !== other?.booking) return false;
   return one?.type === other?.type && one?.group === other?.group && one?.gate === other?.gate;
 }
 
@@ -164,6 +165,7 @@ export function rouse(state: State, executor: Executor): void {
 /** It is given no task until it becomes idle again. */
 export function leaveIdle(state: State, executor: Executor): void {
   state.freed.delete(executor);
+  if (executor.booking !== null || executor.keptUntil !== null) state.bookings.isUnsettled = true;
   const pool = state.pools.get(executor.poolKey);
   if (pool !== undefined) removeIdle(pool, executor);
 }

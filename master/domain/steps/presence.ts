@@ -159,10 +159,12 @@ function reconcile(
       if (executor.occupation === null) {
         const isKnown = occupation?.taskId === taskId && occupation.attempt === attempt;
         const { type, group, gate } = isKnown ? occupation : countedAs(state, taskId);
+        const booking = isKnown ? occupation.booking : null;
         const taken = isKnown
           ? occupation.taken
           : takeAgain(state, executor, { taskId, attempt }, out);
-        occupy(state, executor, { taskId, attempt, accepted: true, type, group, gate, taken });
+        const of = { type, group, gate, booking };
+        occupy(state, executor, { taskId, attempt, accepted: true, ...of, taken });
       }
       const { id: executorId, sessionId } = executor;
       refuseStale(state, { executorId, sessionId, taskId, attempt }, out);

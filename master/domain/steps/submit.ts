@@ -3,6 +3,7 @@ import { taskInserted } from '../changes.ts';
 import { tellTask } from '../feed/tell.ts';
 import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
+import { bookedAs, countBooked } from '../booking/tasks.ts';
 import { runBegan } from '../jobs/activity.ts';
 import { fullFor } from '../limits/quota.ts';
 import { isCrowded } from '../limits/places.ts';
@@ -53,12 +54,15 @@ export function accept(
   if (request.deadlineAt !== null && request.deadlineAt <= now)
     return { taskId, kind: 'overdue', now };
   if (!state.accepting) return { taskId, kind: 'closed', message: 'the master is shutting down' };
-  const task = createTask(state, request, now);
+  const booked = bookedAs(state, request, now);
+  if (booked.kind !== 'fits') return { taskId, ...booked };
+  const task = createTask(state, booked.request, now);
   const refusal = refusalOf(state, task, out);
   if (refusal !== null) return { taskId, ...refusal };
   state.lastSeq = task.seq;
   out.changes.push(taskInserted(task));
   runBegan(state, task, out);
+  if (task.booking !== null) countBooked(state, task.booking, 1);
   count(state, out, task, now, { submitted: 1 });
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
   tellTask(state, out, 'task.submitted', task, now, saidOf(task, now));
@@ -133,6 +137,7 @@ function createTask(state: State, request: NewTask, now: number): Task {
     deadlineAt: request.deadlineAt,
     traceparent: request.traceparent,
     job: request.job ?? null,
+    booking: request.booking ?? null,
     version: 0,
     priority: request.priority,
     lane: 0,
@@ -176,6 +181,7 @@ export function newRun(of: Beginning, dueAt: number): Task {
     deadlineAt: of.deadlineAt,
     traceparent: of.traceparent,
     job: of.job,
+    booking: of.booking,
     state: 'waiting',
     version: of.version,
     priority: of.priority,

@@ -20,6 +20,8 @@ import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
 import { followPauseOfAll, pauseDue, pauseEndsAt, rejoinResumed } from '../operators/pauses.ts';
 import { isTimed, typeDue, windowDue } from '../operators/types.ts';
+import { advance } from '../booking/due.ts';
+import { replan } from '../booking/planning.ts';
 import { askForTriggers } from '../jobs/fire.ts';
 import { forgetOldWork } from '../long-work/works.ts';
 
@@ -51,6 +53,7 @@ export function ticked(
   sendDue(state, now, out);
   if (state.flushAt <= now) flush(state, out);
   askForTriggers(state, now, out);
+  replan(state, now, out);
   if (state.works.byId.size > 0) forgetOldWork(state, now, out);
   if (state.overdue.isNeeded && !state.loading.has('overdue') && state.overdue.nextAt <= now) {
     state.overdue.nextAt = now + OVERDUE_CHECK_MS;
@@ -109,6 +112,8 @@ export function flush(state: State, out: Output): void {
 /** With its task, or null if it can no longer apply. */
 function live(state: State, entry: Entry): Deadline | null {
   if (entry.kind === 'pause') return pauseEndsAt(state, entry.pause) === entry.at ? entry : null;
+  if (entry.kind === 'booking')
+    return state.bookings.wakes.get(entry.booking) === entry.at ? entry : null;
   if (entry.kind === 'quota')
     return state.quotas.get(entry.name)?.wakes.has(entry.at) ? entry : null;
   if ('name' in entry) return isTimed(state.types.get(entry.name), entry.at) ? entry : null;
@@ -174,6 +179,8 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
       return endOccupation(state, due.executor, 'drain', now, out);
     case 'rested':
       return rested(state, due.executor, now);
+    case 'booking':
+      return advance(state, due.booking, now, out);
     case 'quota':
       return windowDue(state, due.name, now, out);
     case 'type':

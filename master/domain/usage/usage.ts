@@ -25,6 +25,7 @@ export const FIGURES = [
   'run_ms',
   'callbacks_delivered',
   'callbacks_gave_up',
+  'booked_idle_ms',
 ] as const;
 export type Figure = (typeof FIGURES)[number];
 /** What is not named is 0. */

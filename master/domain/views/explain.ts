@@ -19,7 +19,8 @@ const NAMES = {
 } as const satisfies Partial<Record<RefusalReason, RefusalReason>>;
 
 export interface WaitingReason {
-  readonly reason: Exclude<RefusalReason, keyof typeof NAMES> | 'about_to_start';
+  /** `reserved`: for a booking alone. */
+  readonly reason: Exclude<RefusalReason, 'backing_off' | 'kept'> | 'about_to_start';
   readonly message: string;
   /**
    * Waiting tasks of the same kind that come first, of its group alone where the groups of the type take
@@ -39,7 +40,8 @@ export function explain(state: State, task: Task, now: number, isNaming = true):
   if (first === undefined) return { reason: 'about_to_start', message: ABOUT_TO_START, ahead };
   const { facts, key } = first;
   const message = key === 'all_busy' ? first.message + inLine(state, task, ahead) : first.message;
-  const reason = first.reason in NAMES ? NAMES[first.reason as keyof typeof NAMES] : first.reason;
+  const isRenamed = first.reason in NAMES && facts.booking === undefined;
+  const reason = isRenamed ? NAMES[first.reason as keyof typeof NAMES] : first.reason;
   return {
     reason: reason as WaitingReason['reason'],
     message,

@@ -116,6 +116,7 @@ export function anotherFor({ task, kind, state, now }: Asked): Executor {
   another.connected = true;
   another.types = [type];
   another.labels = labels;
+  another.booking = task.booking;
   another.readiness = { ...READY, diskBytes: kind?.diskBytes ?? task.diskBytes };
   another.poolKey = poolKeyOf(another);
   return another;

@@ -133,6 +133,8 @@ export interface Facts {
   readonly error?: string | null;
   readonly diskBytes?: number;
   readonly progress?: { readonly percent: number | null; readonly at: number } | null;
+  /** Which booking keeps it from executors, or it is of; null: one that the asker may not see. */
+  readonly booking?: string | null;
   readonly callback?: Callback;
   readonly failureReason?: string | null;
 }

@@ -11,12 +11,13 @@ import {
   lacksFor,
   mayRun,
   pinnedTo,
-  pinOf,
   poolKeyOf,
 } from '../model/executor.ts';
 import { keptFor, isKeptFrom } from '../queue/route.ts';
-import { aheadOf, anotherFor } from './ahead.ts';
+import { aheadOf } from './ahead.ts';
 import type { Asked, Facts, Refusal, Remedy } from './asked.ts';
+import { allBooked, busyOfBooking, keptForBooking } from './by-booking.ts';
+import { connectedIn, started, takesNow, waiting } from './remedies.ts';
 import { comeFirst, counted, inMb, inWords, withLabels } from './words.ts';
 
 /** Executors that fit. */
@@ -50,7 +51,10 @@ export function* byFleet(asked: Asked): Generator<Refusal, Fleet> {
   const drained = fitting.filter((one) => absenceOf(one) === 'draining');
   if (able.length === 0) {
     const facts = { executors: counts };
+    const { booking } = task;
+    const booked = ofType.filter((one) => mayRun({ ...one, booking }, task));
     if (ofType.length === 0) yield nobody(asked, facts);
+    else if (fitting.length === 0 && booked.length > 0) yield allBooked(asked, booked, facts);
     else if (fitting.length === 0) yield misfits(asked, ofType, facts);
     else if (serving.length === 0) yield allDrained(asked, fitting, facts);
     else if (ready.length === 0) yield allUnready(asked, serving, facts);
@@ -62,12 +66,18 @@ export function* byFleet(asked: Asked): Generator<Refusal, Fleet> {
 /** Where those who might have it are at work, or may not have it yet; returns those who may. */
 export function* byTurn(asked: Asked, fleet: Fleet): Generator<Refusal, readonly Executor[]> {
   const { state, task, now } = asked;
-  const { able, unableCount } = fleet;
-  const free = able.filter(isFree);
+  const { able, unableCount, counts } = fleet;
+  const idle = able.filter(isFree);
   if (able.length === 0) return [];
-  if (free.length === 0) {
+  if (idle.length === 0) {
     const others = unableCount === 0 ? '' : `, and ${unableCount} not ready`;
-    yield allBusy(asked, fleet, `${fittingInWords(able)}, all busy${others}.`);
+    const busy = busyOfBooking(asked, able.length, { executors: counts });
+    yield busy ?? allBusy(asked, fleet, `${fittingInWords(able)}, all busy${others}.`);
+    return [];
+  }
+  const free = idle.filter((one) => takesNow(asked, one));
+  if (free.length === 0) {
+    yield keptForBooking(asked, idle, { executors: counts });
     return [];
   }
   const kept = state.passedOver.has(task.seq) ? keptFor(state, task, now) : null;
@@ -91,10 +101,6 @@ export function* byTurn(asked: Asked, fleet: Fleet): Generator<Refusal, readonly
   return mayHave;
 }
 
-function connectedIn({ fleet }: Asked): readonly Executor[] {
-  return fleet.filter((one) => absenceOf(one) !== 'away');
-}
-
 /** Where others come first for those who may have it now. */
 export function* byOrder(
   asked: Asked,
@@ -114,17 +120,6 @@ function allBusy(asked: Asked, { drained, counts }: Fleet, what: string): Refusa
   const isAgain = (asked.task.job?.backfill ?? null) !== null;
   const message = isAgain ? `${what} Of a backfill, it stands behind live work.` : what;
   return { reason: 'all_busy', key: 'all_busy', message, facts: { executors: counts }, remedies };
-}
-
-/** It needs but to wait. */
-function waiting(
-  asked: Asked,
-  refusal: Pick<Refusal, 'reason' | 'key' | 'message' | 'facts'>,
-  until: number,
-): Refusal {
-  const message = `Wait for ${inWords(until - asked.now)}.`;
-  const change = { action: 'wait_until', target: null, value: until, message } as const;
-  return { ...refusal, remedies: () => [{ change, asked: { ...asked, now: until } }] };
 }
 
 function restsUntil({ restUntil, coolDowns }: Executor, taskId: string): number {
@@ -255,32 +250,5 @@ function allFull(asked: Asked, executors: readonly Executor[], facts: Facts): Re
     message: `${fittingInWords(executors)}, without the free disk that it needs (${inMb(diskBytes)}): ${room}.`,
     facts: { ...facts, executorId: roomiest.id, diskBytes },
     remedies: () => [started(asked, `Free disk of ${roomiest.id}, or start`)],
-  };
-}
-
-/** As many as it takes, so that those that come first have one each. */
-function started(asked: Asked, verb = 'Start'): Remedy {
-  const { fleet } = asked;
-  const another = anotherFor(asked);
-  const withOne = { ...asked, fleet: [...fleet, another] };
-  const free = withOne.fleet.filter((one) => isFree(one) && mayRun(one, asked.task));
-  const ahead = aheadOf(withOne, free);
-  const count = Math.max(1, ahead.count + 1 - (free.length - 1));
-  const { type, requires: labels } = asked.task;
-  const executorId = pinnedTo(labels);
-  const isFirst = connectedIn(asked).every(({ types }) => !types.includes(type));
-  const one = isFirst ? 'an executor' : 'another executor';
-  const named = executorId === null ? one : `executor ${executorId}`;
-  const what = count === 1 ? named : `${ahead.isAtLeast ? 'at least ' : ''}${count} executors`;
-  const others = labels.filter((label) => label !== pinOf(executorId ?? ''));
-  const why = count === 1 ? '' : ` (${comeFirst(ahead.count)})`;
-  return {
-    change: {
-      action: 'start_executor',
-      target: executorId === null ? `type/${type}` : `executor/${executorId}`,
-      value: { count, type, labels: others, executorId },
-      message: `${verb} ${what} of type ${type}${withLabels(others)}${why}.`,
-    },
-    asked: { ...withOne, moreCount: count - 1 },
   };
 }

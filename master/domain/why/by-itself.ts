@@ -7,6 +7,7 @@ import { isDue, type Task } from '../model/task.ts';
 import { pauseKey, type State } from '../state/state.ts';
 import { pausesOn } from '../views/pauses.ts';
 import { type Asked, type Refusal, type Remedy, withState } from './asked.ts';
+import { ownBooking } from './by-booking.ts';
 import { counted, inWords } from './words.ts';
 
 /** In the order in which they are asked. */
@@ -15,7 +16,7 @@ export function* byItself(asked: Asked): Generator<Refusal> {
   if (task.state === 'suspended') yield suspended(asked);
   if (task.state === 'held') yield held(asked);
   if (task.state !== 'waiting') return;
-  if (!isDue(task, now)) yield notDue(asked);
+  if (!isDue(task, now)) yield beforeWindow(asked) ?? notDue(asked);
   if (!state.accepting) yield shuttingDown();
   const pauses = pausesFor(asked);
   for (const [index] of pauses.entries()) yield paused(asked, pauses, index);
@@ -50,6 +51,23 @@ function resumed({ state, task }: Asked): Task {
   const gate = key === null ? undefined : state.gates.get(key);
   const isFull = gate !== undefined && freeIn(state, gate) <= 0;
   return isFull ? { ...task, state: 'held', gate: key } : { ...task, state: 'waiting' };
+}
+
+/** It is due as the window of its booking begins; null: it is not. */
+function beforeWindow(asked: Asked): Refusal | null {
+  const booking = ownBooking(asked);
+  const { dueAt: until } = asked.task;
+  if (booking === null || booking.windows.every(({ from }) => from !== until)) return null;
+  const rest = inWords(until - asked.now);
+  const message = `Wait for ${rest}: then the window of the booking begins.`;
+  const change = { action: 'wait_until', target: null, value: until, message } as const;
+  return {
+    reason: 'not_due',
+    key: 'not_due',
+    message: `It is of booking ${booking.id}, whose window begins in ${rest}.`,
+    facts: { until, booking: booking.id },
+    remedies: () => [{ change, asked: { ...asked, now: until } }],
+  };
 }
 
 function notDue(asked: Asked): Refusal {

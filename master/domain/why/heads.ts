@@ -169,12 +169,13 @@ const NOBODY = { project: null, env: null, user: null };
 
 /** Of a lane of which no task is in memory: one as they are, as far as its kind tells. */
 function standIn({ id: lane, kind, group }: Lane, now: number): Task {
-  const { type, requires, labels, diskBytes, uses } = kind;
+  const { type, requires, labels, diskBytes, uses, booking } = kind;
   const seq = Number.MAX_SAFE_INTEGER;
   const asked = { seq, id: '', type, params: 'null', labels, requires, diskBytes, uses };
   const times = { assignTimeoutMs: 0, executionTimeoutMs: null, stallTimeoutMs: null };
   const limits = { startTimeoutMs: null, startTimeoutAction: 'fail', deadlineAt: null } as const;
-  const rest = { notifyUrl: null, requestHash: '', submittedAt: now, traceparent: null, job: null };
+  const of = { traceparent: null, job: null, booking };
+  const rest = { notifyUrl: null, requestHash: '', submittedAt: now, ...of };
   const begun = { lane, version: 0, priority: 0, attempt: 0, executorId: null, checkpoint: null };
   const retry = { maxAttempts: 1, interval: 0 };
   const user = { group, ...NOBODY };

@@ -4,6 +4,7 @@
  */
 import type { Asked, Refusal } from './asked.ts';
 import type { Executor } from '../model/executor.ts';
+import { beforeBooking, ownBooking } from './by-booking.ts';
 import { byFleet, byOrder, byTurn, type Fleet } from './by-fleet.ts';
 import { byItself } from './by-itself.ts';
 import { byLimits } from './by-limits.ts';
@@ -20,6 +21,11 @@ export function* refusalsButOrder(
 ): Generator<Refusal, { readonly fleet: Fleet; readonly mayHave: readonly Executor[] } | null> {
   yield* byItself(asked);
   if (asked.task.state !== 'waiting') return null;
+  const booking = ownBooking(asked);
+  if (booking !== null && booking.state !== 'bound') {
+    yield* beforeBooking(booking);
+    return null;
+  }
   const fleet = yield* byFleet(asked);
   yield* byLimits(asked, fleet.able);
   return { fleet, mayHave: yield* byTurn(asked, fleet) };

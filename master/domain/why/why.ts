@@ -163,6 +163,8 @@ const ENDINGS: Record<CancelReason, string> = {
   stalled: 'it has shown no progress for longer than it may',
   deadline: 'its deadline has passed',
   drain: 'its executor is drained',
+  preempted: 'its executor is booked',
+  booking_end: 'its booking is over',
 };
 
 function progressInWords(progress: Facts['progress'], now: number): string {

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { type CallbackBody, DEFAULT_NAMESPACE, jsonObject } from '@soda-scheduler/protocol';
 import type { AttemptError, EndedTask, Notification } from '../../domain/model/task.ts';
-import { callbackCode, isTerminal } from '../../domain/model/task.ts';
+import { isLoss, isTerminal, type Task } from '../../domain/model/task.ts';
 
 type Headers = Record<string, string>;
 
@@ -90,4 +90,14 @@ function keyOf(secret: string): Buffer {
     throw new Error('expected a callback secret as `whsec_` and 24 to 64 bytes in base64');
   }
   return key;
+}
+
+/** How a task has ended, as receivers of callbacks have always been told: by one number. */
+function callbackCode(
+  task: Pick<Task, 'state' | 'lastOutcome' | 'failureReason'>,
+): 200 | 408 | 499 | 500 | 501 {
+  if (task.state === 'succeeded') return 200;
+  if (task.state === 'canceled') return 499;
+  if (task.failureReason === 'crash_budget' || isLoss(task.lastOutcome)) return 501;
+  return task.state === 'expired' || task.lastOutcome === 'timed_out' ? 408 : 500;
 }

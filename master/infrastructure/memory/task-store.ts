@@ -1,11 +1,12 @@
 /**
- * The tasks of one namespace in memory, with the same contract as the SQL store: for the simulation and for tests. It
- * outlives the master that uses it, as a database does. Not for production: it keeps nothing when the process ends, and
- * sorts on every page. It also refuses a new task whose id is in history, which the SQL store leaves to the domain.
+ * The tasks of one namespace in memory, with the same contract as the SQL store, for the simulation and for tests: it outlives the master
+ * that uses it, and sorts on every page. It also refuses a new task whose id is in history, which the SQL store leaves to the domain.
  */
 import type {
   Commit,
   Edges,
+  EventPage,
+  EventQuery,
   FailurePage,
   HeldWanted,
   LaneEnd,
@@ -21,20 +22,15 @@ import type {
   WaitingPage,
   WaitingQuery,
 } from '../../application/ports.ts';
-import type { EventPage, EventQuery } from '../../application/ports.ts';
-import {
-  CommitConflict,
-  DEFAULT_NAMESPACE_ID,
-  inNamespace,
-  TermLost,
-} from '../../application/ports.ts';
+import { CommitConflict, DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
+import { inNamespace, TermLost } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { copyOf, idOf, JOB_TABLES, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
-import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
 import { creditOf, pauseMoved, pausesOfSome, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
+import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
 import { MemoryAudit } from './audit.ts';
 import { MemoryFeed } from './feed.ts';
@@ -189,6 +185,11 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   async loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]> {
     const held = (gate: number) => this.#where((task) => task.gate === gate);
     return wanted.map(({ gate, limit }) => copies(page(held(gate), inOrder, null, limit)));
+  }
+
+  async loadBooked(booking: string, before: number, limit: number): Promise<Task[]> {
+    const its = this.#where((t) => t.booking === booking && t.dueAt < before && isAtRest(t));
+    return copies(its.slice(0, limit));
   }
 
   async countHeldBefore(gate: number, { time, seq }: Position, max: number): Promise<number> {

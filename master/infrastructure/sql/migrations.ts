@@ -10,6 +10,12 @@ import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { createFeed } from './feed/event-table.ts';
 import { addedJobColumns, createJobs } from './jobs/create.ts';
+import { addColumns, type Columns, type Existing } from './rows.ts';
+import {
+  addedBookingColumns,
+  addedUsageColumns,
+  createBookings,
+} from './bookings/booking-table.ts';
 import { addedOwnedColumns } from './jobs/job-tables.ts';
 import { installationDefinition } from './installation.ts';
 import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
@@ -116,7 +122,12 @@ export function makeSegment(
   made: ReadonlySet<string> | undefined,
 ): string[] {
   const t = dialect.types;
-  const added = [...addedTaskColumns(t), ...addedEndColumns(t), ...addedJobColumns(t)];
+  const added = [
+    ...addedTaskColumns(t),
+    ...addedEndColumns(t),
+    ...addedJobColumns(t),
+    ...addedBookingColumns(t),
+  ];
   const columns = [liveTaskColumns(t), endColumns(t), ...added.map((one) => one.join(' '))].join();
   if (made === undefined) return dialect.createTable(table, columns, historyIndexes);
   return replaceIndexes(dialect, table, made, historyIndexes, oldHistoryIndexes);
@@ -169,18 +180,6 @@ export const namespaceColumns = (t: Types): string => `
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
   version ${t.integer} NOT NULL`;
-
-/** Names and types. */
-export type Columns = readonly (readonly [string, string])[];
-
-/** The tables that are there when a step begins, with their columns and indexes. */
-export type Existing = ReadonlyMap<string, ReadonlySet<string>>;
-
-/** Behind the others, so that no row is written again; those that are there already are left out. */
-function addColumns(existing: Existing, table: string, columns: Columns): string[] {
-  const missing = columns.filter(([name]) => existing.get(table)?.has(name) !== true);
-  return missing.map(([name, type]) => `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
-}
 
 /**
  * A master of 2.0.0 that still runs is deposed before anything is read, whenever this is begun again:
@@ -313,6 +312,13 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
     ...addColumns(existing, 'job', addedOwnedColumns(dialect.types)),
     // What they were before nobody has noted.
     'UPDATE job SET owned_at = changed_at WHERE owned_at = 0',
+  ],
+  (dialect, existing) => [
+    ...[...existing.keys()]
+      .filter((table) => table === 'task' || segmentNamed(table) !== null)
+      .flatMap((table) => addColumns(existing, table, addedBookingColumns(dialect.types))),
+    ...addColumns(existing, 'usage_day', addedUsageColumns(dialect.types)),
+    ...createBookings(dialect, existing.get('task')),
   ],
 ];
 

@@ -62,6 +62,7 @@ type Reads = Pick<
   | 'countLanes'
   | 'countGates'
   | 'loadHeld'
+  | 'loadBooked'
   | 'findEdges'
   | 'loadLanes'
   | 'loadDelayed'
@@ -159,6 +160,14 @@ export class Queries implements Reads {
     return this.#pages('task_ns_gate', 'queue_time', pages);
   }
 
+  async loadBooked(booking: string, before: number, limit: number): Promise<Task[]> {
+    const sql = `ns = ? AND booking = ? AND due_at < ? AND state IN ('waiting', 'held', 'suspended')`;
+    const where = { sql, values: [this.#ns, booking, before] };
+    const asked = [{ where, after: null, limit }];
+    const [page = []] = await this.#pages('task_ns_booking', 'due_at', asked);
+    return page;
+  }
+
   findEdges(...wanted: Parameters<TaskStore['findEdges']>): Promise<Edges> {
     return findEdges(this.#engine, ...wanted);
   }
@@ -171,7 +180,7 @@ export class Queries implements Reads {
 
   /** Of each: tasks in the order of an index, as many as asked for unless there are no more. */
   async #pages(
-    index: 'task_queue' | 'task_ns_due' | 'task_ns_gate',
+    index: 'task_queue' | 'task_ns_due' | 'task_ns_gate' | 'task_ns_booking',
     order: 'queue_time' | 'due_at',
     wanted: readonly Wanted[],
   ): Promise<Task[][]> {

@@ -23,3 +23,15 @@ type ColumnEntry<Source> = readonly [
 export function columns<Source>(...list: ColumnEntry<Source>[]): readonly Column<Source>[] {
   return list.map(([name, kind, of, unsaid = null]) => ({ name, kind, of, unsaid }));
 }
+
+/** Names and types. */
+export type Columns = readonly (readonly [string, string])[];
+
+/** The tables that are there when a step begins, with their columns and indexes. */
+export type Existing = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Behind the others, so that no row is written again; those that are there already are left out. */
+export function addColumns(existing: Existing, table: string, columns: Columns): string[] {
+  const missing = columns.filter(([name]) => existing.get(table)?.has(name) !== true);
+  return missing.map(([name, type]) => `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
+}

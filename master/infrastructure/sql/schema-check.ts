@@ -4,18 +4,18 @@ import { StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Types } from './dialects/dialect.ts';
 import { addedJobColumns } from './jobs/create.ts';
+import { addedBookingColumns } from './bookings/booking-table.ts';
 import { addedOwnedColumns } from './jobs/job-tables.ts';
 import {
   addedEndColumns,
   addedTaskColumns,
-  type Columns,
   endColumns,
-  type Existing,
   liveTaskColumns,
   namespaceColumns,
   readNames,
   SCHEMA_VERSION,
 } from './migrations.ts';
+import type { Columns, Existing } from './rows.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 import { definitions } from './tables/all.ts';
 import { addedLiveColumns } from './tables/task.ts';
@@ -62,7 +62,7 @@ export async function checkColumns(database: Database): Promise<void> {
 
 /** Each table with the names of its columns; `added`: those that the steps since 2.0.0 make. */
 function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
-  const added = [...addedTaskColumns(t), ...addedJobColumns(t)];
+  const added = [...addedTaskColumns(t), ...addedJobColumns(t), ...addedBookingColumns(t)];
   const ofTask = [liveTaskColumns(t), added] as const;
   const ofSegment = [ofTask[0] + endColumns(t), [...ofTask[1], ...addedEndColumns(t)]] as const;
   const tables: readonly (readonly [string, string, Columns])[] = [

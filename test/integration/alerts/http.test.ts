@@ -79,7 +79,7 @@ describe('alerts over HTTP', () => {
       (await call('GET', '/alert-rules?limit=200')).body['rules'] as Record<string, unknown>[];
     const defaults = await rules();
     expect(defaults.map(({ kind }) => kind)).to.deep.equal(defaults.map(({ name }) => name));
-    expect(defaults).to.have.length(13);
+    expect(defaults).to.have.length(16);
     const rule = { kind: 'oldest_wait', scope: { types: ['live'] }, threshold: 30, repeat: null };
     const set = await call('PUT', '/alert-rule/live-waits', rule);
     expect(set.status).to.equal(201);
@@ -89,7 +89,7 @@ describe('alerts over HTTP', () => {
       ...{ receivers: null, checks: 2, enabled: true },
     });
     expect((await call('PUT', '/alert-rule/live-waits', rule)).status).to.equal(200);
-    expect(await rules()).to.have.length(14);
+    expect(await rules()).to.have.length(17);
     await call('PUT', '/alert-rule/disk', { kind: 'disk', threshold: 5 });
     expect((await rules()).find(({ name }) => name === 'disk')?.['threshold']).to.equal(5);
     await call('DELETE', '/alert-rule/disk');

@@ -120,6 +120,13 @@ describe('the audit', () => {
   /** Of what is raised: `alerts/http.test.ts` looks at these. */
   const ON_ALERTS = ['POST /alert/{alert_id}/silence'];
 
+  /** Of windows that are to come, and need executors: `bookings/http.test.ts` looks at these. */
+  const ON_BOOKINGS = [
+    'POST /booking',
+    'DELETE /booking/{booking_id}',
+    'POST /booking/{booking_id}/skip',
+  ];
+
   it('keeps of an operation on many tasks that it was begun, by which filter, and on how many', async () => {
     await suite.submit({ id: 'job', type: 'encode' });
     const from = '2026-01-01T00:00:00.000Z';
@@ -147,7 +154,7 @@ describe('the audit', () => {
       return actionOf(method, path) !== null;
     });
     expect(
-      [...Object.keys(CALLS), ...ON_MANY, ...ON_ALERTS],
+      [...Object.keys(CALLS), ...ON_MANY, ...ON_ALERTS, ...ON_BOOKINGS],
       'each route that changes something',
     ).to.have.members(audited);
     const task = { id: 'job', type: 'encode', notify_url: 'http://127.0.0.1:9/?key=s3cret' };

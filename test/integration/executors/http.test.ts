@@ -58,7 +58,7 @@ describe('executors', () => {
     const page = await list('?limit=2');
     expect(await idsOf(`?limit=2&cursor=${page.next_cursor}`)).to.deep.equal(['c']);
     expect((await soda('executor list --selector version=1.5')).out).to.match(
-      /^c\tdraining\t.*\t1\.5\n$/,
+      /^c\tdraining\t.*\t1\.5\t\n$/,
     );
     expect((await soda('executor list --selector gpu')).code).to.equal(2);
   });

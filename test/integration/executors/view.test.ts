@@ -61,6 +61,7 @@ describe('executors as they are shown', () => {
           state: 'running',
           since: '2026-11-20T12:00:00.000Z',
         },
+        booked: null,
         last: [],
         host: 'h',
         pid: 7,

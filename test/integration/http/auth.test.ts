@@ -25,6 +25,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   name: 'nobody',
   operation_id: `op-${'0'.repeat(24)}`,
   alert_id: 'none',
+  booking_id: `bk-${'0'.repeat(16)}`,
 };
 
 /** Of the task `job-1`: namespace default, type t, group g. */

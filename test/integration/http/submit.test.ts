@@ -86,6 +86,7 @@ describe('submit over HTTP', () => {
       id: 'job:1',
       type: 'transcode',
       params: JSON.stringify(task.params),
+      booking: null,
       notifyUrl: task.notify_url,
       priority: 3600,
       labels: ['urgent'],

@@ -240,11 +240,11 @@ describe('types', () => {
           limits: { max_running: -1 },
           route: { rule: 'sticky' },
           params_schema: { tpye: 1 },
-          hold: 60,
+          hold: -1,
         },
         [
-          'hold: not built yet',
           'limits.max_running: expected a number of at least 0, given -1',
+          'hold: expected a number of at least 0, given -1',
           'ownr: not a known field; did you mean owner?',
           'max_retry_num: differs from defaults.retry.max_attempts',
           'route.pointer: sticky needs one: where in the params to look',
@@ -355,10 +355,6 @@ describe('types', () => {
   });
 
   it('refuse what nothing honours', async () => {
-    for (const body of [{ capacity: 3 }, { hold: 60 }, { preemptible: true }]) {
-      const [field] = Object.keys(body);
-      expect(errorsOf(await put('video', body))).to.deep.equal([`${field}: not built yet`]);
-    }
     const limits = { max_running: 5 };
     await call('PUT', '/namespace/default', { max_running: 4 });
     const errors = [

@@ -81,7 +81,7 @@ describe('a report of usage', () => {
     expect(days).to.have.length(1);
     expect(days[0]).to.include({ submitted: 3, success_share: 2 / 3 });
     const table = (await soda('report --by group')).out;
-    expect(table).to.match(/^audio\t1\t1\t0\t0\t0\t1\t0\t0\t\d+\t\d+\t0\t0\nvideo\t2\t/);
+    expect(table).to.match(/^audio\t1\t1\t0\t0\t0\t1\t0\t0\t\d+\t\d+\t0\t0\t0\nvideo\t2\t/);
     const json = (await soda('report daily --from -1d --format json')).out.trimEnd().split('\n');
     expect(json.map((line) => (JSON.parse(line) as Body)['submitted'])).to.deep.equal([0, 3]);
   });

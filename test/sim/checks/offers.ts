@@ -9,6 +9,7 @@ import {
   isAtRest,
 } from '../../../master/domain/model/task.ts';
 import { NO_OVERRIDE, type Override, pinOf } from '../../../master/domain/model/executor.ts';
+import type { BookingChecks } from './bookings/rows.ts';
 import { PauseChecks } from './pauses.ts';
 import { SharedLimitChecks } from './shared-limits.ts';
 import { type Span, TypeChecks } from './type-limits.ts';
@@ -48,6 +49,7 @@ export class OfferChecks {
   readonly types: TypeChecks;
   readonly limits: SharedLimitChecks;
   readonly pauses: PauseChecks;
+  readonly #bookings: BookingChecks;
   /** Since when the start timeouts of tasks count: from when they were due. */
   readonly #countsSince = new Map<number, number>();
   #offerCount = 0;
@@ -55,8 +57,9 @@ export class OfferChecks {
   #offeredBytesMax = 0;
   readonly #runningBytesMax: number;
 
-  constructor(world: World, { runningBytesMax }: Policy) {
+  constructor(world: World, { runningBytesMax }: Policy, bookings: BookingChecks) {
     this.#world = world;
+    this.#bookings = bookings;
     this.types = new TypeChecks(world);
     this.limits = new SharedLimitChecks(world);
     this.pauses = new PauseChecks(world);
@@ -76,6 +79,7 @@ export class OfferChecks {
     const { writes, settings, now } = commit;
     this.limits.begin(commit);
     this.pauses.begin(commit);
+    this.#bookings.begin(commit);
     this.#offerCount = 0;
     this.#offeredBytesMax = 0;
     this.#isSettingNow = settings !== undefined;
@@ -120,6 +124,7 @@ export class OfferChecks {
     this.#offerCount++;
     this.types.offered(task);
     this.pauses.offered(task);
+    this.#bookings.offered(task);
     this.#offeredBytesMax = Math.max(this.#offeredBytesMax, task.params.length);
     const { id, offeredAt, executorId } = task;
     this.limits.offered(task, this.#labelsOf(executorId));
@@ -179,6 +184,7 @@ export class OfferChecks {
   /** I19 and I21, after the tasks of the commit: no more than may are with executors, nor hold more. */
   end(live: readonly Task[]): void {
     this.limits.end(this.types.heldNames(live));
+    this.#bookings.end(live);
     if (this.#offerCount === 0) return;
     this.types.end(live);
     let openCount = 0;

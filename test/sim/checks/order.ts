@@ -40,6 +40,8 @@ export class OrderCheck {
   #routed = new Map<string, Route | null>();
   /** What executors had said then of what they can do. */
   #readiness = new Map<Executor, Readiness>();
+  /** Who was kept then for a booking, and took only what was over in time. */
+  #kept = new Set<Executor>();
   /** Types whose groups took turns then. */
   #shared = new Set<string>();
 
@@ -57,6 +59,10 @@ export class OrderCheck {
   #checkAll(state: State, allOffered: readonly Task[]): void {
     const readinessBefore = this.#readiness;
     this.#readiness = new Map([...state.executors.values()].map((one) => [one, one.readiness]));
+    const keptBefore = this.#kept;
+    this.#kept = new Set(
+      [...state.executors.values()].filter(({ keptUntil }) => keptUntil !== null),
+    );
     const [shutBefore, sharedBefore] = [this.#shut, this.#shared];
     this.#shut = shutLanes(state);
     this.#shared = new Set(state.shares.keys());
@@ -73,8 +79,12 @@ export class OrderCheck {
     if (state.deadlines.nextAt() <= state.lastTickAt) return;
     for (const offered of allOffered) {
       const executor = this.#executorOf(state, offered);
+      if (executor === null) continue;
+      // What it might have had was another matter then, or is now.
+      if (keptBefore.has(executor) || this.#kept.has(executor)) continue;
+      if (executor.booking !== offered.booking) continue;
       const isShared = this.#shared.has(offered.type);
-      if (executor === null || isShared !== sharedBefore.has(offered.type)) continue;
+      if (isShared !== sharedBefore.has(offered.type)) continue;
       const isAsBefore = readinessBefore.get(executor) === executor.readiness;
       const mine = lanes.filter(({ kind }) => {
         return mayRun(executor, kind) && hasDisk(executor, kind) && (isAsBefore || !kind.diskBytes);
@@ -208,7 +218,8 @@ class FairnessCheck {
     /** Whether the group had something for the executor of this offer. */
     const competes = (group: string, { task, executor }: Turn['offered'][number]): boolean => {
       if (task.user.group === group) return true;
-      if (executor === null || executor.coolDowns.size > 0) return false;
+      if (executor === null || executor.keptUntil !== null || executor.coolDowns.size > 0)
+        return false;
       return lanes.some(
         (lane) =>
           lane.group === group &&

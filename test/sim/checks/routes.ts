@@ -147,6 +147,8 @@ function distanceOf(hash: number, { idHash }: Executor): number {
 
 function isIdleFor(executor: Executor, task: Task, kind: Kind, now: number): boolean {
   const { occupation, restUntil, coolDowns, poolKey } = executor;
+  // It is kept for a booking, and takes only what is over in time.
+  if (executor.keptUntil !== null) return false;
   if (occupation !== null || poolKey === '' || restUntil > now || coolDowns.size > 0) return false;
   return isServing(executor) && mayRun(executor, kind) && hasDisk(executor, task);
 }

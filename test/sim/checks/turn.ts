@@ -9,6 +9,7 @@ import type { Work } from '../../../master/domain/long-work/work.ts';
 import type { Pause } from '../../../master/domain/model/pause.ts';
 import { isAtRest, isStartOverdue, type Task, waits } from '../../../master/domain/model/task.ts';
 import type { Ledger } from '../ledger.ts';
+import { KeepingCheck } from './bookings/keeping.ts';
 import { OrderCheck } from './order.ts';
 import { RouteCheck } from './routes.ts';
 import type { Process, World } from '../world.ts';
@@ -28,6 +29,7 @@ export class TurnCheck {
   readonly #ledger: Ledger;
   readonly #order: OrderCheck;
   readonly #routes: RouteCheck;
+  readonly #keeping: KeepingCheck;
   #lastTickAt = 0;
   #term = 0;
   /** Since when this master has known of its tasks: before that nobody could end them. */
@@ -46,6 +48,7 @@ export class TurnCheck {
     this.#process = process;
     this.#world = process.world;
     this.#ledger = ledger;
+    this.#keeping = new KeepingCheck(process.world, ledger);
     this.#order = new OrderCheck(process, ledger);
     this.#routes = new RouteCheck(process.world, (name) => ledger.typeOf(name));
   }
@@ -71,6 +74,7 @@ export class TurnCheck {
     const offered = this.#ledger.takeOffered();
     this.#order.check(state, offered);
     this.#routes.check(state, offered);
+    this.#keeping.check(state, offered);
     const resumedAt = this.#process.resumedAt + aheadMs;
     checkTimely(this.#world, state, Math.max(this.#termSince, resumedAt));
     if (state.lastTickAt !== this.#lastTickAt) {

@@ -102,7 +102,9 @@ export class TypeChecks {
   }
 
   /** I25. By a clock that was set nobody can say in which window it was. */
-  #rate({ id, type, attempt, offeredAt }: Task, group: string | null): void {
+  #rate({ id, type, attempt, offeredAt, booking }: Task, group: string | null): void {
+    // What is booked counts in none.
+    if (booking !== null) return;
     const row = this.#types.get(type);
     if (row === undefined || this.#world.wallsMs.length > 1) return;
     // It may have been offered before that was set.

@@ -27,10 +27,13 @@ export class TypeOperator extends Operator {
   readonly #gates: Random | null;
   /** In all that it says of a type: what groups have had would begin anew. */
   readonly #shares: object;
+  /** What bookings may make of its tasks; null: nothing is booked. */
+  readonly #books: Random | null;
 
   constructor(options: OperatorOptions) {
     super(options, 0x7e9e);
     const { seed, limitsTypes, sharesTypes, routesTypes, gatesTypes } = options.settings;
+    this.#books = options.settings.booksExecutors ? new Random(seed ^ 0xb00c5) : null;
     this.#setsLimits = limitsTypes;
     this.#setsRoutes = routesTypes;
     this.#gates = gatesTypes ? new Random(seed ^ 0x6a7e) : null;
@@ -41,13 +44,16 @@ export class TypeOperator extends Operator {
   start(): void {
     if (this.#setsLimits || this.#setsRoutes) {
       this.decideLater(300, 5_000, () => this.#say(this.#decide()));
+    } else if (this.#books !== null) {
+      for (const name of TYPES) this.#say(this.#decide(name));
+      this.decideLater(2_000, 15_000, () => this.#say(this.#decide()));
     } else for (const name of TYPES) this.#insistOn(name, this.#textOf({}));
   }
 
   /** Nothing stays paused, and there is room for what is to end by then. */
   override calmDown(): void {
     super.calmDown();
-    if (!this.#setsLimits && !this.#setsRoutes) return;
+    if (!this.#setsLimits && !this.#setsRoutes && this.#books === null) return;
     for (const name of TYPES) {
       if (!this.#setsLimits) {
         this.#insistOn(name, this.#textOf({}));
@@ -67,9 +73,8 @@ export class TypeOperator extends Operator {
     });
   }
 
-  #decide(): Change {
+  #decide(name = this.random.pick(TYPES) ?? 'a'): Change {
     const random = this.random;
-    const name = random.pick(TYPES) ?? 'a';
     if (!this.#setsLimits) return { type: 'typeSet', name, text: this.#textOf({}), expect: null };
     const draw = random.between(0, 9);
     if (draw === 0) return { type: 'typeRemoved', name, expect: null, isForced: true };
@@ -109,8 +114,9 @@ export class TypeOperator extends Operator {
 
   #textOf(limits: object): string {
     const route = this.#setsRoutes ? { route: this.random.pick(ROUTES) } : {};
+    const booked = this.#books === null ? {} : bookedAs(this.#books);
     const gates = this.#gates;
-    if (gates === null) return JSON.stringify({ limits, ...this.#shares, ...route });
+    if (gates === null) return JSON.stringify({ limits, ...this.#shares, ...route, ...booked });
     const pointer = gates.pick(['/n', '/n', '']);
     const concurrency = gates.pick([
       null,
@@ -118,6 +124,20 @@ export class TypeOperator extends Operator {
       { pointer, max: 1 },
       { pointer, max: 2 },
     ]);
-    return JSON.stringify({ limits: { ...limits, concurrency }, ...this.#shares, ...route });
+    return JSON.stringify({
+      limits: { ...limits, concurrency },
+      ...this.#shares,
+      ...route,
+      ...booked,
+    });
   }
+}
+
+function bookedAs(random: Random): object {
+  const capacity = random.pick([null, null, null, 2]);
+  return {
+    ...(capacity !== null && { capacity }),
+    ...(random.chance(0.6) && { preemptible: true }),
+    ...(random.chance(0.5) && { hold: random.between(0, 40) }),
+  };
 }

@@ -71,7 +71,8 @@ describe('forms of the console', () => {
       const { unit, ...ours } = kindsOfRules[kind];
       const window = windowMs === null ? null : windowMs / 1000;
       expect(ours, kind).to.deep.equal({ threshold, window, severity });
-      expect(unit === null, kind).to.equal(kind === 'message');
+      const isCounted = kind !== 'message' && !kind.startsWith('booking_');
+      expect(unit !== null, kind).to.equal(isCounted);
       expect(reasons, kind).to.deep.equal(kind === 'oldest_wait' ? REASONS : null);
       expect([repeatMs, checkCount]).to.deep.equal([1000 * REPEAT_SECONDS, CHECKS]);
     }

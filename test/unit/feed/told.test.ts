@@ -11,6 +11,7 @@ import { ANY_TASK } from '../../../master/domain/model/task-filter.ts';
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import { TOLD_AT_ONCE_MAX, TOLD_PER_SECOND_MAX } from '../../../master/domain/bounds.ts';
 import { callbacks, finished, Scheduler, stops, written } from '../../helpers/domain.ts';
+import { ofBookings } from './told-of-bookings.ts';
 
 const author = { actor: 'ann', role: 'admin', address: '', action: 'x', namespace: 'default' };
 const kindsOf = (told: readonly FeedEvent[]) => told.map(({ kind }) => kind);
@@ -302,7 +303,7 @@ function everything(): readonly FeedEvent[] {
   const rest = { isExact: true, problems: [], by: null, endedAt: null };
   command({ type: 'workRequested', work: { ...plan, ...rest, id, request } });
   command({ type: 'workSteered', workId: id, to: 'canceled' });
-  all(...ofJobs(scheduler));
+  all(...ofJobs(scheduler), ...ofBookings(scheduler));
   return toldBy(scheduler, ...outs);
 }
 

@@ -106,6 +106,7 @@ describe('the class of a need', () => {
       requires: ['a'],
       labels: [],
       diskBytes: diskClassOf(3_000_000),
+      booking: null,
       uses: [],
     });
     expect(kindOf('t|a|').diskBytes).to.equal(null);

@@ -228,6 +228,9 @@ it('a definition is read into what the core needs of it', () => {
     route: { rule: 'last_used' },
   });
   expect(settingsIn(text)).to.deep.equal({
+    capacity: null,
+    isPreemptible: false,
+    holdMs: null,
     limits: {
       maxRunning: null,
       maxWaiting: null,

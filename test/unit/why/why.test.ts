@@ -1,6 +1,7 @@
 /** Why a task waits, and that what is proposed would start it: each reason is come to, told, and ended so. */
 import { expect } from 'chai';
 import { GateBench } from '../../helpers/gates.ts';
+import { book, bookedScenarios } from '../../helpers/why/booked.ts';
 import { make } from '../../helpers/why/change.ts';
 import { scenarios } from '../../helpers/why/scenarios.ts';
 
@@ -18,8 +19,10 @@ async function makeChange() {
   await make(bench, { ...change, limit });
 }
 
+const all = [...scenarios, ...bookedScenarios];
+
 describe('why a task waits', () => {
-  for (const { reason, of = '', build, message, change, behind } of scenarios) {
+  for (const { reason, of = '', build, message, change, behind } of all) {
     it(`${reason} ${of}`, async () => {
       await build(bench);
       bench.offers();
@@ -142,6 +145,29 @@ describe('why a task is where it is', () => {
     expect(reason).to.equal('callback_gave_up');
     expect(message).to.include('Its callback was given up after 2 tries (it is away).');
     expect(change?.action).to.equal('none');
+  });
+
+  it('all_busy: the executors of its booking are at work', async () => {
+    await bench.connect('x');
+    await book(bench, 0);
+    await bench.submit({ id: 'first', booking: 'bk-1' }, { id: 'asked', booking: 'bk-1' });
+    bench.offers();
+    const { reason, message, change } = await bench.wholeWhy('asked');
+    expect([reason, message, change?.action]).to.deep.equal([
+      'all_busy',
+      '1 executor of booking bk-1, all busy.',
+      'none',
+    ]);
+  });
+
+  it('reserved: a booking of another group is not named to whoever may not see all', async () => {
+    await bench.connect('x');
+    await book(bench, 0, { group: 'other' });
+    await bench.submit('asked');
+    const { reason, message, facts } = await bench.wholeWhy('asked', false);
+    expect(reason).to.equal('reserved');
+    expect(message).to.equal('1 fitting executor, which a booking has for another 10 min.');
+    expect(facts.booking).to.equal(null);
   });
 
   it('names no other task to whoever may not see all groups', async () => {

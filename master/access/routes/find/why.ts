@@ -77,6 +77,7 @@ function detailsView(facts: Facts): Omit<WhyView['details'], 'behind'> {
     disk_bytes: diskBytes,
     progress: progress && { percent: progress.percent, at: iso(progress.at) },
     failure_reason: failureReason,
+    booking: facts.booking,
     callback: callback && {
       state: callback.state,
       tries: callback.tries,

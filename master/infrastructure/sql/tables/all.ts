@@ -28,6 +28,7 @@ import {
 } from '../jobs/job-tables.ts';
 import { deltaDefinition, usage, usageDefinition } from '../usage/usage-table.ts';
 import { attempt } from './attempt.ts';
+import { booking, bookingDefinition } from '../bookings/booking-table.ts';
 import { executor, executorDefinition } from './executor.ts';
 import { history } from './history.ts';
 import { lane, laneDefinition } from './lane.ts';
@@ -65,6 +66,7 @@ export const tables: Tables & WholeTables = {
   occurrence,
   jobActivity,
   calendar,
+  booking,
   usage,
   logEnd,
 };
@@ -98,4 +100,5 @@ export const definitions: Readonly<Record<string, (t: Types) => string>> = {
   occurrence: occurrenceDefinition,
   job_activity: activityDefinition,
   calendar: calendarDefinition,
+  booking: bookingDefinition,
 };

@@ -39,6 +39,7 @@ const fixedColumns = columns<Task>(
   ['traceparent', 'text', (task) => task.traceparent],
   ['params', 'text', (task) => task.params],
   ['job', 'text', (task) => task.job && jobText(task.job)],
+  ['booking', 'text', (task) => task.booking],
 );
 
 /** Written by every update of a live task. */
@@ -169,6 +170,7 @@ export function taskOf(row: Row): Task {
     deadlineAt: get('deadline_at'),
     traceparent: get('traceparent') ?? null,
     job: jobIn(get('job') ?? null),
+    booking: get('booking') ?? null,
     state: get<TaskState>('state'),
     version: get('version'),
     priority: get('priority'),

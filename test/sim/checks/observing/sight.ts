@@ -55,7 +55,7 @@ export function sightOf(state: State, ledger: Ledger, now: number): Sight {
     withExecutors: new Set(withExecutors.map(({ id, attempt }) => `${id}/${attempt}`)),
     due: due.map((task) => {
       const takers = executors.filter((one) => mayHave(one, task));
-      const isFree = takers.some((one) => one.occupation === null && !hasRefused(one, now));
+      const isFree = takers.some((one) => isIdle(one) && !hasRefused(one, now));
       const isLimited = ledger.typeOf(task.type) !== undefined || task.uses.length > 0;
       const isFew = (laneCounts.get(task.type) ?? 0) <= LANES_OF_TYPE_MAX;
       const isPlain = !isLimited && !isAnythingSet && state.accepting;
@@ -78,14 +78,23 @@ function isThere({ connected, drainRequested, leaving, readiness }: Executor): b
   return connected && !drainRequested && !leaving && readiness.ok;
 }
 
-function mayHave(executor: Executor, { type, requires, labels, diskBytes }: Task): boolean {
+function mayHave(
+  executor: Executor,
+  { type, requires, labels, diskBytes, booking }: Task,
+): boolean {
   const had = [...executor.labels, pinOf(executor.id)];
   return (
     executor.types.includes(type) &&
+    executor.booking === booking &&
     requires.every((label) => had.includes(label)) &&
     executor.reserve.every((label) => labels.includes(label)) &&
     (diskBytes === null || (executor.readiness.diskBytes ?? 0) >= diskBytes)
   );
+}
+
+/** And is not kept for a booking. */
+function isIdle({ occupation, keptUntil }: Executor): boolean {
+  return occupation === null && keptUntil === null;
 }
 
 function hasRefused({ coolDowns, restUntil }: Executor, now: number): boolean {

@@ -124,7 +124,8 @@ function addTo(
   figures: Figures,
 ): void {
   for (const [figure, count] of Object.entries(figures)) {
-    if (count === 0) continue;
+    // What was booked and not used shows in no row of a task.
+    if (count === 0 || figure === 'booked_idle_ms') continue;
     const name = `${day} ${type} ${user.group} ${figure}`;
     to.set(name, (to.get(name) ?? 0) + count);
   }

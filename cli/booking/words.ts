@@ -1,0 +1,72 @@
+/** Windows of bookings, as people write and read them: by the clock of this machine. */
+import type { BookingRequest, BookingView } from '@soda-scheduler/client';
+import { ExitCode, Failure } from '../exit-code.ts';
+import { instantOf } from '../instant.ts';
+
+export const LOCAL = 'such as "2026-12-01 20:00" here, +90min, or 2026-12-01T12:00:00Z';
+
+const WALL = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)$/;
+
+/** As the API takes it. What has no zone is meant by the clock of this machine. @throws {Failure} it is no time. */
+export function localInstantOf(text: string): string {
+  const [, day, time] = WALL.exec(text) ?? [];
+  const at = new Date(day === undefined ? (instantOf(text) ?? '') : `${day}T${time}`);
+  if (Number.isNaN(at.getTime())) throw new Failure(`${text}: expected ${LOCAL}`, ExitCode.usage);
+  return at.toISOString();
+}
+
+/** `2026-12-01T20:00:00+08:00`: what this machine calls it, and what any other understands. */
+export function localTime(instant: string): string {
+  const at = new Date(instant);
+  const offset = -at.getTimezoneOffset();
+  if (offset === 0) return at.toISOString().replace(/\.\d+Z$/, 'Z');
+  const wall = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, 19);
+  const two = (value: number) => String(Math.floor(Math.abs(value))).padStart(2, '0');
+  return `${wall}${offset < 0 ? '-' : '+'}${two(offset / 60)}:${two(Math.abs(offset) % 60)}`;
+}
+
+const UNITS = { s: 1, min: 60, h: 3600, d: 86_400 } as const;
+
+/** Of `90min`: its seconds. @throws {Failure} it is none. */
+export function lengthOf(text: string, option: string): number {
+  const [, count = '', unit = 's'] = /^(\d{1,8})(s|min|h|d)?$/.exec(text) ?? [];
+  if (count !== '') return Number(count) * UNITS[unit as keyof typeof UNITS];
+  throw new Failure(`${option} ${text}: expected such as 90s, 90min, 2h or 7d`, ExitCode.usage);
+}
+
+/** The shortest that `lengthOf` reads. */
+function lengthInWords(seconds: number): string {
+  for (const unit of ['d', 'h', 'min'] as const) {
+    if (seconds % UNITS[unit] === 0) return `${seconds / UNITS[unit]}${unit}`;
+  }
+  return `${seconds}s`;
+}
+
+/** `7d Asia/Shanghai`; null: it is once. */
+export function recurrenceInWords({ every, zone }: BookingView): string | null {
+  if (every === null) return null;
+  return [lengthInWords(every), zone].filter((part) => part !== null).join(' ');
+}
+
+/** `2 of 3`: bound of booked. */
+export function executorsInWords({ executors, count, state }: BookingView): string {
+  return state === 'bound' ? `${executors.length} of ${count}` : String(count);
+}
+
+/** The options of `soda booking create` that ask for it. */
+export function typed(booking: BookingRequest): string {
+  const { every, maintenance, labels, ...others } = booking;
+  const fields: Record<string, unknown> = { ...others, label: labels };
+  if (every !== undefined) fields['every'] = lengthInWords(every);
+  const options = Object.entries(fields).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const values = Array.isArray(value) ? value : [value];
+    return values.length === 0 ? [] : [`--${name}`, ...values.map((each) => quoted(String(each)))];
+  });
+  return [...options, ...(maintenance ? ['--maintenance'] : [])].join(' ');
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,166 @@
+/** To book executors: a form, and where they are not free, windows that are; each fills the form. */
+import type { BookingResponse, FreeWindow } from '@soda-scheduler/protocol';
+import { useState } from 'preact/hooks';
+import { call, Refused as RefusedCall, type Request } from '../../api/call.ts';
+import { useFrame } from '../../frame/context.ts';
+import { go, staying } from '../../frame/route.ts';
+import { bodyOf, type Field, type Typed } from '../../parts/form/fields.ts';
+import { Fields } from '../../parts/form/form.tsx';
+import { SheetForm, useSending } from '../../parts/form/sending.tsx';
+import { Head } from '../../parts/page.tsx';
+import { language, t } from '../../words/words.ts';
+
+export function BookPage() {
+  const { namespace, query } = useFrame().place;
+  const [typed, setTyped] = useState<Typed>({});
+  const [free, setFree] = useState<readonly FreeWindow[] | null>(null);
+  const fields = fieldsOf(query);
+  const sending = useSending(fields);
+  const requestOf = (): Request => ({
+    method: 'POST',
+    path: '/booking',
+    namespace,
+    body: bodyOf(fields, typed),
+  });
+  const submit = async (): Promise<void> => {
+    const stays = staying();
+    setFree(null);
+    try {
+      const { booking_id: id } = await call<BookingResponse>(requestOf());
+      if (stays()) go({ namespace, page: 'booking', name: id });
+    } catch (error) {
+      if (error instanceof RefusedCall) setFree(error.problem.free ?? null);
+      throw error;
+    }
+  };
+  const fill = (values: Typed): void => setTyped((before) => ({ ...before, ...values }));
+  return (
+    <>
+      <Head title={t('book')} />
+      <SheetForm by={sending} submit={submit} verb={t('book.verb')} of={requestOf}>
+        <p class="soft">{t('book.text')}</p>
+        <Fields
+          of={fields}
+          typed={typed}
+          set={(name, value) => fill({ [name]: value })}
+          wrong={sending.wrong}
+        />
+        {free !== null && <Free of={free} wanted={typed} fill={fill} />}
+      </SheetForm>
+    </>
+  );
+}
+
+function fieldsOf({
+  type,
+  group,
+  requires,
+}: Readonly<Record<string, string | undefined>>): Field[] {
+  const more = t('book.more');
+  return [
+    { name: 'type', label: t('type'), isRequired: true, ...(type && { initial: type }) },
+    { name: 'group', label: t('group'), isRequired: true, ...(group && { initial: group }) },
+    { name: 'from', label: t('bookings.from'), kind: 'datetime-local', isRequired: true },
+    { name: 'to', label: t('bookings.to'), kind: 'datetime-local', isRequired: true },
+    { name: 'count', label: t('bookings.count'), kind: 'number', preset: '1' },
+    {
+      name: 'requires',
+      label: t('bookings.requires'),
+      kind: 'words',
+      hint: t('book.requires.hint'),
+      ...(requires && { initial: requires }),
+    },
+    { name: 'every', label: t('bookings.every'), kind: 'number', unit: 's', section: more },
+    {
+      name: 'zone',
+      label: t('book.zone'),
+      preset: 'UTC',
+      hint: t('book.zone.hint'),
+      section: more,
+    },
+    { name: 'labels', label: t('task.labels'), kind: 'words', section: more },
+    {
+      name: 'lead',
+      label: t('bookings.lead'),
+      kind: 'number',
+      unit: 's',
+      preset: '30',
+      section: more,
+    },
+    {
+      name: 'hold',
+      label: t('bookings.hold'),
+      kind: 'number',
+      unit: 's',
+      preset: '900',
+      section: more,
+    },
+    {
+      name: 'overrun',
+      label: t('bookings.overrun'),
+      kind: 'select',
+      options: ['end', 'allow'],
+      inWords: (one) => t(one === 'allow' ? 'bookings.overrun.allow' : 'bookings.overrun.end'),
+      initial: 'end',
+      section: more,
+    },
+    {
+      name: 'maintenance',
+      label: t('bookings.maintenance'),
+      kind: 'check',
+      hint: t('bookings.maintenance.text'),
+      section: more,
+    },
+  ];
+}
+
+interface FreeProps {
+  readonly of: readonly FreeWindow[];
+  readonly wanted: Typed;
+  readonly fill: (values: Typed) => void;
+}
+
+function Free({ of: windows, wanted, fill }: FreeProps) {
+  if (windows.length === 0) return <p role="status">{t('book.none-free')}</p>;
+  const [from, to] = [Date.parse(wanted['from'] ?? ''), Date.parse(wanted['to'] ?? '')];
+  const count = Number(wanted['count'] || 1);
+  return (
+    <fieldset class="free">
+      <legend>{t('book.free')}</legend>
+      {windows.map((window) => {
+        const latest = Date.parse(window.to) - (to - from);
+        const at = Math.max(Date.parse(window.from), Math.min(from, latest));
+        const executors = Math.min(count, window.count);
+        const values = {
+          from: localOf(at),
+          to: localOf(at + to - from),
+          count: String(executors),
+        };
+        return (
+          <button key={`${window.from} ${window.to}`} type="button" onClick={() => fill(values)}>
+            <b>{rangeOf(at, at + to - from)}</b>{' '}
+            <span class="soft">{t('book.so-many', { n: window.count })}</span>
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+/** As an input of the browser has it: whole minutes, never before what is free. */
+function localOf(at: number): string {
+  const minutes = Math.ceil(at / 60_000) * 60_000;
+  const offsetMs = new Date(minutes).getTimezoneOffset() * 60_000;
+  return new Date(minutes - offsetMs).toISOString().slice(0, 16);
+}
+
+function rangeOf(from: number, to: number): string {
+  return new Intl.DateTimeFormat(language(), {
+    weekday: 'short',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hour12: false,
+  }).formatRange(from, to);
+}

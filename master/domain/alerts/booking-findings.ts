@@ -1,0 +1,58 @@
+/** What is alerted of bookings: executors that are missing, or will be, and pauses that win over them. */
+import { type Booking, isBookingOver } from '../booking/booking.ts';
+import { instantInWords } from '../booking/words.ts';
+import { isPaused, rowsOn, type State } from '../state/state.ts';
+import { counted } from '../why/words.ts';
+import type { Finding } from './alert.ts';
+
+interface Looked {
+  readonly state: State;
+  readonly now: number;
+}
+
+export const bookingFinders = {
+  *booking_short({ state }: Looked): Generator<Finding> {
+    for (const { id, shortCount } of state.bookings.active.values()) {
+      const booking = state.bookings.byId.get(id);
+      if (booking === undefined || shortCount === 0) continue;
+      const missing = `${counted(shortCount, 'executor')} of ${booking.count} missing`;
+      yield ofBooking(
+        booking,
+        `Booking ${id} of type ${booking.type}, from ${at(booking)}: ${missing}.`,
+        `Start more executors of type ${booking.type}, or end what runs there.`,
+      );
+    }
+  },
+  *booking_at_risk({ state }: Looked): Generator<Finding> {
+    for (const booking of state.bookings.byId.values()) {
+      if (booking.state !== 'at_risk') continue;
+      yield ofBooking(
+        booking,
+        `Booking ${booking.id} of type ${booking.type}, from ${at(booking)}, does not fit any more: executors have gone.`,
+        `Start more executors of type ${booking.type} before then, or cancel it: soda booking cancel ${booking.id}.`,
+      );
+    }
+  },
+  *booking_paused({ state, now }: Looked): Generator<Finding> {
+    for (const booking of state.bookings.byId.values()) {
+      if (isBookingOver(booking) || booking.from - booking.leadMs > now) continue;
+      if (booking.isMaintenance || !isHeld(state, booking)) continue;
+      yield ofBooking(
+        booking,
+        `Booking ${booking.id} of type ${booking.type}, from ${at(booking)}: a pause keeps its tasks.`,
+        'End the pause: soda pause list shows it.',
+      );
+    }
+  },
+};
+
+function isHeld(state: State, { type, group, requires, labels }: Booking): boolean {
+  if (isPaused(state) || (state.types.get(type)?.paused ?? null) !== null) return true;
+  return rowsOn(state, group, { requires, labels }).next().done !== true;
+}
+
+const at = ({ from }: Booking): string => instantInWords(from);
+
+function ofBooking({ id, type, group }: Booking, message: string, change: string): Finding {
+  return { namespace: null, type, group, subject: `booking ${id}`, message, change };
+}

@@ -1,0 +1,37 @@
+/** What there may be of bookings in a namespace. */
+
+/** Bookings that are not over; and of those that are, the newest are kept for a week. */
+export const BOOKINGS_MAX = 2_000;
+export const OVER_BOOKINGS_MAX = 1_000;
+export const OVER_BOOKING_KEPT_MS = 7 * 24 * 3_600_000;
+
+/** Windows of one booking that are planned, and with them admitted: what recurs further on is planned as these pass. */
+export const WINDOWS_MAX = 30;
+/** Windows to come of one booking that are left out. */
+export const SKIPS_MAX = 100;
+
+/** Tasks of one booking that have not ended, and as many of them as are ended in one turn. */
+export const BOOKED_TASKS_MAX = 1_000;
+export const BOOKED_TASK_PAGE = 200;
+
+/** Executors that have gone count for so long, and so many of them are known. */
+export const GONE_MS = 600_000;
+export const GONE_EXECUTORS_MAX = 10_000;
+/** What is planned follows the executors there are so often. */
+export const PLAN_EVERY_MS = 5_000;
+
+/** Of a booking that does not say. */
+export const LEAD_MS = 30_000;
+export const HOLD_MS = 900_000;
+
+/** Free windows are looked for so far from the one that was refused. */
+export const FREE_BEFORE_MS = 24 * 3_600_000;
+export const FREE_AFTER_MS = 7 * 24 * 3_600_000;
+
+/**
+ * Free windows that a refused booking is told of; times near to it at which what is booked changes that are looked at
+ * for that, of each pool, before it and after it; and how often it is asked how much room there is in a pool.
+ */
+export const BOOKING_FREE_MAX = 20;
+export const BOOKING_CHANGES_MAX = 500;
+export const BOOKING_LOOK_COUNT = 2_500;

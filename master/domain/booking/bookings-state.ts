@@ -1,0 +1,59 @@
+/** What memory holds of bookings: all of them, and of those that are near who is kept for them. */
+import type { Booking } from './booking.ts';
+import type { Executor } from '../model/executor.ts';
+import { BookingPlan } from '../plan/plan.ts';
+
+/** A booking that has begun to keep executors. */
+export interface ActiveBooking {
+  readonly id: string;
+  /** Its part of the limits of its type: none until its executors are bound. */
+  reserved: { readonly type: string; readonly group: string; readonly count: number };
+  /** Executors that are about to be bound, by id. */
+  readonly kept: Map<string, Executor>;
+  /** Executors that it should have by now, and has not. */
+  shortCount: number;
+  /** Somebody who becomes free may be of use to it. */
+  isWanting: boolean;
+  /** Until then executors that it has bound, and that are not here, may come back: the master has just begun. */
+  readonly graceUntil: number;
+}
+
+/** As it was when it was here last. */
+export type Gone = Pick<Executor, 'id' | 'types' | 'labels' | 'reserve'> & { readonly at: number };
+
+export interface BookingsState {
+  /** Also those that are over, for a while: the oldest of these first. */
+  readonly byId: Map<string, Booking>;
+  readonly active: Map<string, ActiveBooking>;
+  /** Which booking has an executor, by its id. */
+  readonly boundTo: Map<string, string>;
+  /** Tasks of each that have not ended. */
+  readonly taskCounts: Map<string, number>;
+  /** When each is looked at next. */
+  readonly wakes: Map<string, number>;
+  /** Attempts of theirs that executors have, and how many are kept room for. */
+  attemptCount: number;
+  reservedCount: number;
+  readonly plan: BookingPlan;
+  readonly gone: Map<string, Gone>;
+  /** Who is kept for whom has to be looked at anew. */
+  isUnsettled: boolean;
+  /** Capacity is known from then on: who was here before may come back. */
+  knownFrom: number;
+  nextPlanAt: number;
+}
+
+export const noBookings = (): BookingsState => ({
+  byId: new Map(),
+  active: new Map(),
+  boundTo: new Map(),
+  taskCounts: new Map(),
+  wakes: new Map(),
+  attemptCount: 0,
+  reservedCount: 0,
+  plan: new BookingPlan(),
+  gone: new Map(),
+  isUnsettled: false,
+  knownFrom: 0,
+  nextPlanAt: 0,
+});

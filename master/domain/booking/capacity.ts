@@ -1,0 +1,82 @@
+/** How many executors there are to be booked: those that are here, or were a moment ago, or as many as a type declares. */
+import { isServing, poolKeyOf } from '../model/executor.ts';
+import type { Executor } from '../model/executor.ts';
+import type { State } from '../state/state.ts';
+import { GONE_EXECUTORS_MAX, GONE_MS } from './booking-bounds.ts';
+import type { Gone } from './bookings-state.ts';
+import type { BookedPool } from '../plan/plan.ts';
+
+/** As it is by itself and by what operators have set: whatever names it, or has booked it. */
+export function bareOf({ id, types, override, own }: Executor): Omit<Gone, 'at'> {
+  return {
+    id,
+    types,
+    labels: override.labels ?? own.labels,
+    reserve: override.reserve ?? own.reserve,
+  };
+}
+
+/** The pool that it counts for, whoever has booked it. */
+export function bookedPoolOf({ types }: State, executor: Executor): string {
+  return keyOf(bareOf(executor), declaredTypes(types));
+}
+
+/** It is not here any more, and counts for a while. */
+export function noteGone({ bookings: { gone } }: State, executor: Executor): void {
+  if (executor.types.length === 0) return;
+  gone.delete(executor.id);
+  gone.set(executor.id, { ...bareOf(executor), at: executor.lastSeenAt });
+  for (const id of gone.keys()) {
+    if (gone.size <= GONE_EXECUTORS_MAX) return;
+    gone.delete(id);
+  }
+}
+
+/** Pools as they can be booked now. What a type declares stands in place of the executors that run it. */
+export function bookedPools(state: State, now: number): BookedPool[] {
+  const { bookings, executors, types } = state;
+  for (const { id, at } of bookings.gone.values()) {
+    if (at <= now - GONE_MS || executors.has(id)) bookings.gone.delete(id);
+  }
+  const declared = declaredTypes(types);
+  const pools = new Map<string, Omit<BookedPool, 'capacity'> & { executorIds: Set<string> }>();
+  const add = (one: Omit<Gone, 'at'>) => {
+    const key = keyOf(one, declared);
+    const { types: all, labels, reserve } = one;
+    const ofPool = all.filter((type) => !declared.has(type));
+    const pool = pools.get(key) ?? { key, types: ofPool, labels, reserve, executorIds: new Set() };
+    pools.set(key, pool);
+    pool.executorIds.add(one.id);
+  };
+  for (const executor of executors.values()) {
+    if (executor.types.length > 0 && (isServing(executor) || !executor.drainRequested)) {
+      add(bareOf(executor));
+    }
+  }
+  for (const one of bookings.gone.values()) add(one);
+  return [
+    ...[...pools.values()].map((pool) => ({ ...pool, capacity: pool.executorIds.size })),
+    ...[...declared].map(([type, capacity]) => {
+      const none = { labels: [], reserve: [], executorIds: new Set<string>() };
+      return { key: declaredKey(type), types: [type], capacity, ...none };
+    }),
+  ];
+}
+
+/** Types of which somebody has said how many executors there are. */
+export function declaredTypes(types: State['types']): Map<string, number> {
+  const declared = new Map<string, number>();
+  for (const { type, capacity } of types.values()) {
+    if (capacity !== null) declared.set(type, capacity);
+  }
+  return declared;
+}
+
+const declaredKey = (type: string): string => `=${type}`;
+
+function keyOf(one: Omit<Gone, 'at'>, declared: ReadonlyMap<string, number>): string {
+  const types = one.types.filter((type) => !declared.has(type));
+  const [only] = one.types;
+  if (types.length === 0 && only !== undefined) return declaredKey(only);
+  return poolKeyOf({ ...one, types });
+}

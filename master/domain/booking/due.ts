@@ -1,0 +1,157 @@
+/** Time passes for a booking: its executors are kept, bound and released, and the next of its windows comes. */
+import type { Output } from '../effects.ts';
+import { tell } from '../feed/tell.ts';
+import {
+  bindsAt,
+  type Booking,
+  type BookingState,
+  holdsFrom,
+  isBookingOver,
+  noShowAt,
+} from './booking.ts';
+import { TIME_END } from '../schedule/local-time.ts';
+import type { State } from '../state/state.ts';
+import { beginEnding } from '../steps/cancel.ts';
+import { currentTask } from '../steps/occupation.ts';
+import { count } from '../usage/count.ts';
+import { OVER_BOOKING_KEPT_MS, OVER_BOOKINGS_MAX } from './booking-bounds.ts';
+import { enterPlan, leavePlan, withNext } from './planning.ts';
+import { putBooking, wakeAt } from './rows.ts';
+import { activate, deactivate, unbind } from './settle.ts';
+import { askForBooked } from './ending.ts';
+
+/** Whatever is due of it by now. */
+export function advance(state: State, id: string, now: number, out: Output): void {
+  let booking = state.bookings.byId.get(id);
+  while (booking !== undefined && !isBookingOver(booking) && booking.to <= now) {
+    booking = endWindow(state, booking, 'ended', now, out);
+  }
+  if (booking === undefined || isBookingOver(booking)) return;
+  if (isNoShow(state, booking, now)) booking = endWindow(state, booking, 'no_show', now, out);
+  if (isBookingOver(booking)) return;
+  if (booking.state !== 'bound' && bindsAt(booking) <= now) {
+    booking = putBooking(state, { ...booking, state: 'bound' }, out);
+    activate(state, booking, true);
+    const { type, group } = booking;
+    tell(state, out, 'booking.began', now, { type, group }, { booking_id: id });
+  } else if (booking.state !== 'bound' && holdsFrom(booking) <= now) {
+    activate(state, booking, false);
+  }
+  const grace = state.bookings.active.get(id)?.graceUntil ?? 0;
+  if (grace <= now && grace > 0) state.bookings.isUnsettled = true;
+  const isOpen = booking.state === 'bound';
+  const times = isOpen
+    ? [grace, noShowAt(booking), booking.to]
+    : [holdsFrom(booking), bindsAt(booking), booking.to];
+  wakeAt(state, id, Math.min(...times.filter((at) => at > now)));
+}
+
+/** Windows that are over: after this process stood still nothing of them is offered before the tick that is due. */
+export function endPastWindows(state: State, now: number, out: Output): void {
+  for (const id of [...state.bookings.active.keys()]) {
+    const { to } = state.bookings.byId.get(id) as Booking;
+    if (to <= now) advance(state, id, now, out);
+  }
+}
+
+/** Nobody has come: no task of it was offered in this window, and none waits. */
+function isNoShow({ bookings }: State, booking: Booking, now: number): boolean {
+  if (booking.state !== 'bound' || booking.isUsed || booking.isMaintenance) return false;
+  return noShowAt(booking) <= now && (bookings.taskCounts.get(booking.id) ?? 0) === 0;
+}
+
+type How = Extract<BookingState, 'ended' | 'no_show' | 'canceled'> | 'skipped';
+
+/**
+ * This window is over, or all of them (`canceled`): its executors are released, its tasks end, but those that may go
+ * on after it. As it is then.
+ */
+export function endWindow(
+  state: State,
+  booking: Booking,
+  how: How,
+  now: number,
+  out: Output,
+): Booking {
+  const { id, type, group } = booking;
+  countBookedIdle(state, booking, now, out);
+  if (how !== 'ended' || !booking.mayOverrun) endRunning(state, id, now, out);
+  deactivate(state, id);
+  for (const { executorId } of booking.executors) unbind(state, id, executorId);
+  leavePlan(state, booking);
+  const rest = booking.windows.filter(({ from }) => from > booking.from);
+  const windows = how === 'canceled' ? [] : withNext(state, booking, rest, now);
+  const next = nextOf(booking, windows, how, now);
+  const isTasked = (state.bookings.taskCounts.get(id) ?? 0) > 0;
+  const endingBefore = isTasked ? endsBefore(next) : null;
+  const row = putBooking(state, { ...next, endingBefore }, out);
+  enterPlan(state, row);
+  if (isTasked) askForBooked(id, out);
+  tell(state, out, 'booking.ended', now, { type, group }, { booking_id: id, state: how });
+  if (isBookingOver(row)) forgetOld(state, row, now, out);
+  else wakeAt(state, id, now);
+  return row;
+}
+
+/** Tasks for a later window stay. */
+function endsBefore(booking: Booking): number {
+  return isBookingOver(booking) ? TIME_END : booking.from;
+}
+
+function nextOf(booking: Booking, windows: Booking['windows'], how: How, now: number): Booking {
+  const [window] = windows;
+  const released = { ...booking, windows, executors: [], isUsed: false, ranMs: 0 };
+  if (window === undefined) {
+    return { ...released, state: how === 'skipped' ? 'canceled' : how, endedAt: now };
+  }
+  const { from, to, parts } = window;
+  const skips = booking.skips.filter((at) => at > from);
+  return { ...released, skips, from, to, state: parts === null ? 'at_risk' : 'planned' };
+}
+
+/** Those that run, or are about to, are told to end. */
+function endRunning(state: State, id: string, now: number, out: Output): void {
+  for (const executor of [...state.executors.values(), ...state.elders.values()]) {
+    if (executor.occupation?.booking !== id) continue;
+    const task = currentTask(state, executor, executor.occupation);
+    if (task !== null) beginEnding(state, task, 'booking_end', now, out);
+  }
+}
+
+/** Of those that are over only the newest are kept; it stands behind them now. */
+function forgetOld({ bookings }: State, row: Booking, now: number, out: Output): void {
+  bookings.wakes.delete(row.id);
+  bookings.byId.delete(row.id);
+  bookings.byId.set(row.id, row);
+  const over = [...bookings.byId.values()].filter(isBookingOver);
+  for (const [index, { id, endedAt, endingBefore }] of over.entries()) {
+    const isOld = (endedAt ?? 0) < now - OVER_BOOKING_KEPT_MS;
+    const isTooMany = over.length - index > OVER_BOOKINGS_MAX;
+    if (endingBefore !== null || (!isOld && !isTooMany)) continue;
+    bookings.byId.delete(id);
+    bookings.taskCounts.delete(id);
+    out.changes.push({ op: 'remove', table: 'booking', key: id, expect: 'any' });
+  }
+}
+
+/** What was booked and not used is usage too. Of this window, up to now: time of its executors, less what its tasks have run for. */
+function countBookedIdle(
+  state: State,
+  { type, group, from, to, executors, ranMs }: Booking,
+  now: number,
+  out: Output,
+): void {
+  const until = Math.min(now, to);
+  let bookedMs = 0;
+  for (const { since } of executors) bookedMs += Math.max(0, until - Math.max(from, since));
+  let runningMs = 0;
+  for (const { occupation, id } of state.executors.values()) {
+    if (occupation === null || executors.every(({ executorId }) => executorId !== id)) continue;
+    const startedAt = state.tasks.get(occupation.taskId)?.startedAt ?? until;
+    if (occupation.booking !== null) runningMs += Math.max(0, until - Math.max(from, startedAt));
+  }
+  const idleMs = bookedMs - ranMs - runningMs;
+  if (idleMs <= 0) return;
+  const user = { group, project: null, env: null, user: null };
+  count(state, out, { type, user }, now, { booked_idle_ms: idleMs });
+}

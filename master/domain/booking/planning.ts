@@ -1,0 +1,143 @@
+/** Windows of bookings, as the plan has them: which come, whether they fit, and what becomes of them when executors go. */
+import type { Output } from '../effects.ts';
+import { tell } from '../feed/tell.ts';
+import type { BookedWindow, Booking, BookingSpec } from './booking.ts';
+import { effectiveOf } from '../model/task-type.ts';
+import { TIME_END } from '../schedule/local-time.ts';
+import type { State } from '../state/state.ts';
+import { FREE_AFTER_MS, FREE_BEFORE_MS, PLAN_EVERY_MS, WINDOWS_MAX } from './booking-bounds.ts';
+import { bookedPools, declaredTypes } from './capacity.ts';
+import type { FreeWindow } from '../plan/free.ts';
+import type { Ceiling, PlannedWindow, Wish } from '../plan/plan.ts';
+import { occurrencesOf, type Recurrence } from './recurrence.ts';
+import { putBooking } from './rows.ts';
+
+type Recurring = Pick<BookingSpec, 'firstFrom' | 'windowMs' | 'everyMs' | 'zone'>;
+
+export function recurrenceOf(
+  { firstFrom, windowMs, everyMs, zone }: Recurring,
+  skips: readonly number[] = [],
+): Recurrence {
+  const of = { from: firstFrom, to: firstFrom + windowMs, everyMs, zone: zone ?? 'UTC' };
+  return { ...of, skips: new Set(skips) };
+}
+
+/** The next ones that end after that instant. */
+export function windowsAfter(
+  of: Recurring & { readonly skips?: readonly number[] },
+  after: number,
+  countMax: number,
+): { readonly from: number; readonly to: number }[] {
+  return occurrencesOf(recurrenceOf(of, of.skips), { after, until: TIME_END, countMax });
+}
+
+/** What the limits of its type and its group allow, whichever executors there are. */
+function ceilingsOf({ types }: State, { type, group }: Pick<BookingSpec, 'type' | 'group'>) {
+  const ceilings: Ceiling[] = [];
+  const ofType = types.get(type);
+  if (ofType === undefined) return ceilings;
+  const { maxRunning, perGroup } = effectiveOf(ofType).limits;
+  if (maxRunning !== null) ceilings.push({ key: type, max: maxRunning });
+  const ofGroup = perGroup?.maxRunning ?? null;
+  if (ofGroup !== null) ceilings.push({ key: `${type} ${group}`, max: ofGroup });
+  return ceilings;
+}
+
+function wishOf(
+  state: State,
+  spec: BookingSpec,
+  { from, to }: { readonly from: number; readonly to: number },
+): Wish {
+  const { type, count, leadMs } = spec;
+  // Of a type that declares its capacity nobody knows which labels its executors have.
+  const isDeclared = declaredTypes(state.types).has(type);
+  const requires = isDeclared ? [] : spec.requires;
+  const labels = isDeclared ? [] : spec.labels;
+  return { type, requires, labels, from, to, count, leadMs, ceilings: ceilingsOf(state, spec) };
+}
+
+const windowId = (id: string, from: number): string => `${id} ${from}`;
+
+function planned(state: State, booking: Booking, window: BookedWindow): PlannedWindow {
+  const { id, seq: order } = booking;
+  return {
+    ...wishOf(state, booking, window),
+    id: windowId(id, window.from),
+    order,
+    parts: window.parts,
+  };
+}
+
+/** Its windows, divided; or where else there is room for the one that does not fit. */
+export function admit(
+  state: State,
+  spec: BookingSpec,
+  now: number,
+): { readonly windows: readonly BookedWindow[] } | { readonly refused: Wish; free: FreeWindow[] } {
+  const { plan } = state.bookings;
+  plan.setPools(bookedPools(state, now));
+  const windows = windowsAfter(spec, now, WINDOWS_MAX);
+  const wishes = windows.map((window) => wishOf(state, spec, window));
+  const admission = plan.admit(wishes);
+  if ('refused' in admission) {
+    const { refused } = admission;
+    const from = Math.max(now, refused.from - FREE_BEFORE_MS);
+    return { refused, free: plan.free(refused, { from, to: refused.to + FREE_AFTER_MS }) };
+  }
+  const divided = windows.map((window, at) => ({
+    ...window,
+    parts: admission.divisions[at] ?? null,
+  }));
+  return { windows: divided };
+}
+
+/** It has its place in the plan, as its row says. */
+export function enterPlan(state: State, booking: Booking): void {
+  for (const window of booking.windows) state.bookings.plan.put(planned(state, booking, window));
+}
+
+export function leavePlan({ bookings: { plan } }: State, { id, windows }: Booking): void {
+  for (const { from } of windows) plan.remove(windowId(id, from));
+}
+
+/** One more at the end, where there are fewer than are planned: in no room that others have. */
+export function withNext(
+  state: State,
+  booking: Booking,
+  windows: readonly BookedWindow[],
+  now: number,
+): readonly BookedWindow[] {
+  if (booking.everyMs === null || windows.length >= WINDOWS_MAX) return windows;
+  const after = windows.at(-1)?.to ?? Math.max(now, booking.to);
+  const next = windowsAfter(booking, after, WINDOWS_MAX - windows.length);
+  return [
+    ...windows,
+    ...next.map((window) => {
+      const admission = state.bookings.plan.admit([wishOf(state, booking, window)]);
+      const parts = 'refused' in admission ? null : (admission.divisions[0] ?? null);
+      return { ...window, parts };
+    }),
+  ];
+}
+
+/** Executors have come or gone: what no longer fits is at risk, and what fits again is not. */
+export function replan(state: State, now: number, out: Output): void {
+  const { bookings } = state;
+  if (bookings.byId.size === 0 || now < bookings.nextPlanAt || now < bookings.knownFrom) return;
+  bookings.nextPlanAt = now + PLAN_EVERY_MS;
+  bookings.plan.setPools(bookedPools(state, now));
+  for (const { id, from, parts } of bookings.plan.replan()) {
+    const booking = bookings.byId.get(id.split(' ')[0] ?? '');
+    if (booking === undefined) continue;
+    const windows = booking.windows.map((one) => (one.from === from ? { ...one, parts } : one));
+    const isRisky = windows[0]?.parts === null;
+    const isToCome = booking.state === 'planned' || booking.state === 'at_risk';
+    const next = isRisky ? 'at_risk' : 'planned';
+    const changed: Booking = { ...booking, windows, state: isToCome ? next : booking.state };
+    putBooking(state, changed, out);
+    if (changed.state === booking.state) continue;
+    const { type, group } = booking;
+    const kind = isRisky ? 'booking.at_risk' : 'booking.planned';
+    tell(state, out, kind, now, { type, group }, { booking_id: booking.id, from_at: booking.from });
+  }
+}

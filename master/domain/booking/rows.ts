@@ -1,0 +1,18 @@
+/** The row of a booking: written here alone. */
+import type { Output } from '../effects.ts';
+import type { Booking } from './booking.ts';
+import type { State } from '../state/state.ts';
+
+/** It is like this from now on. */
+export function putBooking({ bookings }: State, row: Booking, { changes }: Output): Booking {
+  bookings.byId.set(row.id, row);
+  changes.push({ op: 'put', table: 'booking', key: row.id, row });
+  return row;
+}
+
+/** It is looked at again then; an earlier wish does not count any more. */
+export function wakeAt({ bookings, deadlines }: State, id: string, at: number): void {
+  if (bookings.wakes.get(id) === at) return;
+  bookings.wakes.set(id, at);
+  if (Number.isFinite(at)) deadlines.push({ at, kind: 'booking', booking: id });
+}

@@ -1,0 +1,83 @@
+/** When a booking that was refused might be had instead. */
+import {
+  BOOKING_CHANGES_MAX,
+  BOOKING_FREE_MAX,
+  BOOKING_LOOK_COUNT,
+} from '../booking/booking-bounds.ts';
+
+/** So many executors are free for all of it. */
+export interface FreeWindow {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+}
+
+export interface FreeSearch {
+  /** What was refused. */
+  readonly wanted: FreeWindow;
+  /** Nothing is looked for outside. */
+  readonly within: { readonly from: number; readonly to: number };
+  /** When what is booked changes, near to the beginning of what is wanted; in any order. */
+  readonly changes: readonly number[];
+  /** How many may be booked for all of that window. A part of it has no less room. */
+  readonly roomIn: (from: number, to: number) => number;
+  /** How much each question for room costs: of so many there are `BOOKING_LOOK_COUNT`. */
+  readonly cost: number;
+}
+
+/**
+ * Windows that cannot be longer, at least as long and for at least as many as wanted; and how many there are in the very
+ * one that is wanted, where that is fewer. Those nearest to it, in order of time.
+ */
+export function freeWindows(search: FreeSearch): FreeWindow[] {
+  const { wanted, within, changes, roomIn, cost } = search;
+  const lengthMs = wanted.to - wanted.from;
+  const found: FreeWindow[] = [];
+  const edges = edgesOf(changes, wanted.from, within);
+  let left = BOOKING_LOOK_COUNT;
+  const fits = (from: number, to: number): boolean => {
+    left -= cost;
+    return roomIn(from, to) >= wanted.count;
+  };
+  const byNearness = (a: number, b: number) =>
+    Math.abs(a - wanted.from) - Math.abs(b - wanted.from);
+  for (const from of [...edges].sort(byNearness)) {
+    if (found.length + 1 >= BOOKING_FREE_MAX || left <= 0) break;
+    const to = from + lengthMs;
+    if (to > within.to || found.some((each) => each.from <= from && to <= each.to)) continue;
+    if (!fits(from, to)) continue;
+    const later = edges.filter((at) => at > to);
+    const end = lastThat(later, (at) => fits(from, at)) ?? to;
+    const earlier = edges.filter((at) => at < from).reverse();
+    const begin = lastThat(earlier, (at) => fits(at, end)) ?? from;
+    found.push({ from: begin, to: end, count: roomIn(begin, end) });
+  }
+  const room = roomIn(wanted.from, wanted.to);
+  if (room > 0 && room < wanted.count) {
+    found.push({ from: wanted.from, to: wanted.to, count: room });
+  }
+  return found.sort((a, b) => a.from - b.from || a.to - b.to);
+}
+
+/** The nearest changes within, and the borders, in order. */
+function edgesOf(
+  changes: readonly number[],
+  near: number,
+  { from, to }: FreeSearch['within'],
+): number[] {
+  const inside = changes.filter((at) => at > from && at < to);
+  inside.sort((a, b) => Math.abs(a - near) - Math.abs(b - near));
+  return [from, ...inside.slice(0, BOOKING_CHANGES_MAX).sort((a, b) => a - b), to];
+}
+
+/** Of those that come first and pass, the last; undefined: the first does not. */
+function lastThat(list: readonly number[], passes: (each: number) => boolean): number | undefined {
+  let low = -1;
+  let high = list.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (passes(list[middle] as number)) low = middle;
+    else high = middle;
+  }
+  return list[low];
+}

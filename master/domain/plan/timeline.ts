@@ -1,0 +1,203 @@
+/**
+ * How much is taken at each instant, and which claims begin when: a staircase, kept in blocks of steps so that neither
+ * a window nor the peak over one costs more than the root of what there is.
+ */
+
+/** What a booking takes in one window, which is half-open: it ends just before `to`. */
+export interface Claim {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** The one executor that it names; null: any will do. */
+  readonly pin: string | null;
+}
+
+/** From `at` on, until the next one. */
+interface Step {
+  readonly at: number;
+  load: number;
+  readonly begun: Claim[];
+}
+
+interface Block {
+  steps: Step[];
+  /** Holds for each of its steps, beside its own load. */
+  raised: number;
+  /** Of its steps, without that. */
+  peak: number;
+}
+
+const STEP_COUNT_MAX = 128;
+
+export class Timeline {
+  readonly #blocks: Block[] = [
+    {
+      steps: [{ at: Number.NEGATIVE_INFINITY, load: 0, begun: [] }],
+      raised: 0,
+      peak: 0,
+    },
+  ];
+
+  add(claim: Claim): void {
+    this.#cut(claim.from).begun.push(claim);
+    this.#cut(claim.to);
+    this.#raise(claim, claim.count);
+  }
+
+  get isEmpty(): boolean {
+    return this.#blocks.length === 1 && this.#blocks[0]?.steps.length === 1;
+  }
+
+  /** Of one that was added. */
+  remove(claim: Claim): void {
+    this.#raise(claim, -claim.count);
+    const { begun } = this.#cut(claim.from);
+    begun.splice(begun.indexOf(claim), 1);
+    this.#join(claim.from);
+    this.#join(claim.to);
+  }
+
+  loadAt(at: number): number {
+    const block = this.#blockAt(at);
+    return (block.steps[placeIn(block, at)]?.load ?? 0) + block.raised;
+  }
+
+  /** The most that is taken at any time of the window. */
+  peak(from: number, to: number): number {
+    let peak = this.loadAt(from);
+    for (let index = this.#indexAt(from); index < this.#blocks.length; index++) {
+      const block = this.#blocks[index] as Block;
+      if (firstOf(block) >= to) break;
+      if (firstOf(block) > from && lastOf(block) < to) {
+        peak = Math.max(peak, block.peak + block.raised);
+        continue;
+      }
+      for (let at = placeIn(block, from) + 1; at < block.steps.length; at++) {
+        const step = block.steps[at] as Step;
+        if (step.at >= to) break;
+        peak = Math.max(peak, step.load + block.raised);
+      }
+    }
+    return peak;
+  }
+
+  /** Those that begin within the window, in order. */
+  *begunWithin(from: number, to: number): Generator<Claim> {
+    for (let index = this.#indexAt(from); index < this.#blocks.length; index++) {
+      const block = this.#blocks[index] as Block;
+      for (let at = Math.max(0, placeIn(block, from)); at < block.steps.length; at++) {
+        const step = block.steps[at] as Step;
+        if (step.at >= to) return;
+        if (step.at >= from) yield* step.begun;
+      }
+    }
+  }
+
+  /** When it changes, nearest to that instant: up to so many before it, and after it. */
+  changesNear(near: number, count: number): number[] {
+    const changes: number[] = [];
+    let left = count;
+    for (let index = this.#indexAt(near); index >= 0 && left > 0; index--) {
+      const block = this.#blocks[index] as Block;
+      for (let at = placeIn(block, near); at >= 0 && left > 0; at--, left--) {
+        changes.push((block.steps[at] as Step).at);
+      }
+    }
+    left = count;
+    for (let index = this.#indexAt(near); index < this.#blocks.length && left > 0; index++) {
+      const block = this.#blocks[index] as Block;
+      for (let at = placeIn(block, near) + 1; at < block.steps.length && left > 0; at++, left--) {
+        changes.push((block.steps[at] as Step).at);
+      }
+    }
+    return changes.filter(Number.isFinite);
+  }
+
+  #raise({ from, to }: Claim, by: number): void {
+    for (let index = this.#indexAt(from); index < this.#blocks.length; index++) {
+      const block = this.#blocks[index] as Block;
+      if (firstOf(block) >= to) break;
+      if (firstOf(block) >= from && lastOf(block) < to) {
+        block.raised += by;
+        continue;
+      }
+      for (const step of block.steps) if (step.at >= from && step.at < to) step.load += by;
+      block.peak = peakOf(block.steps);
+    }
+  }
+
+  /** The step that begins then. */
+  #cut(at: number): Step {
+    const index = this.#indexAt(at);
+    const block = this.#blocks[index] as Block;
+    const place = placeIn(block, at);
+    const before = block.steps[place] as Step;
+    if (before.at === at) return before;
+    const step: Step = { at, load: before.load, begun: [] };
+    block.steps.splice(place + 1, 0, step);
+    if (block.steps.length > STEP_COUNT_MAX) this.#split(index, block);
+    return step;
+  }
+
+  #split(index: number, block: Block): void {
+    const steps = block.steps.splice(STEP_COUNT_MAX / 2);
+    block.peak = peakOf(block.steps);
+    this.#blocks.splice(index + 1, 0, { steps, raised: block.raised, peak: peakOf(steps) });
+  }
+
+  /** A step that changes nothing is forgotten. */
+  #join(at: number): void {
+    const index = this.#indexAt(at);
+    const block = this.#blocks[index] as Block;
+    const place = placeIn(block, at);
+    const step = block.steps[place] as Step;
+    if (step.at !== at || step.begun.length > 0) return;
+    if (this.#loadBefore(index, place) !== step.load + block.raised) return;
+    block.steps.splice(place, 1);
+    if (block.steps.length === 0) this.#blocks.splice(index, 1);
+    else block.peak = peakOf(block.steps);
+  }
+
+  #loadBefore(index: number, place: number): number {
+    const block = this.#blocks[place > 0 ? index : index - 1] as Block;
+    const step = place > 0 ? block.steps[place - 1] : block.steps.at(-1);
+    return (step?.load ?? 0) + block.raised;
+  }
+
+  #blockAt(at: number): Block {
+    return this.#blocks[this.#indexAt(at)] as Block;
+  }
+
+  /** The last block that begins by then. */
+  #indexAt(at: number): number {
+    let low = 0;
+    let high = this.#blocks.length;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (firstOf(this.#blocks[middle] as Block) <= at) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The last step that begins by then; -1: all begin later. */
+function placeIn({ steps }: Block, at: number): number {
+  let low = -1;
+  let high = steps.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((steps[middle] as Step).at <= at) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+const firstOf = ({ steps }: Block): number => (steps[0] as Step).at;
+const lastOf = ({ steps }: Block): number => (steps.at(-1) as Step).at;
+
+function peakOf(steps: readonly Step[]): number {
+  let peak = Number.NEGATIVE_INFINITY;
+  for (const { load } of steps) if (load > peak) peak = load;
+  return peak;
+}

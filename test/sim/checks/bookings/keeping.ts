@@ -1,0 +1,193 @@
+/** What holds of a master's bookings at the end of a turn: by the rows, and by which executors it knows. */
+import {
+  bindsAt,
+  type Booking,
+  holdsFrom,
+  isBookingOver,
+} from '../../../../master/domain/booking/booking.ts';
+import {
+  type Executor,
+  isFree,
+  isServing,
+  mayRun,
+  pinnedTo,
+  pinOf,
+} from '../../../../master/domain/model/executor.ts';
+import { isAtRest, type Task } from '../../../../master/domain/model/task.ts';
+import type { State } from '../../../../master/domain/state/state.ts';
+import { currentTask } from '../../../../master/domain/steps/occupation.ts';
+import type { Ledger } from '../../ledger.ts';
+import type { World } from '../../world.ts';
+
+/** In which tasks of a booking that is over have ended, while the master ticks. */
+const OVER_MS_MAX = 12_000;
+
+export class KeepingCheck {
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  #term = 0;
+  #lastTickAt = 0;
+  /** After the last turn, of each booking in its hold: who was free for it, or sure to be. */
+  #ready = new Map<string, ReadonlySet<string>>();
+  /** For how long a task waits whose booking is over. */
+  #overMs = new Map<number, number>();
+
+  constructor(world: World, ledger: Ledger) {
+    this.#world = world;
+    this.#ledger = ledger;
+  }
+
+  check(state: State, offered: readonly Task[]): void {
+    if (state.term !== this.#term) this.#ready.clear();
+    this.#term = state.term;
+    this.#checkMirror(state);
+    this.#checkCounts(state);
+    this.#checkKept(state, offered);
+    if (state.lastTickAt !== this.#lastTickAt) this.#checkOver(state);
+    this.#lastTickAt = state.lastTickAt;
+    if (state.deadlines.nextAt() <= state.lastTickAt) return;
+    this.#checkTimely(state);
+    if (state.accepting) this.#checkShort(state);
+  }
+
+  #checkMirror({ bookings }: State): void {
+    const inMemory = [...bookings.byId.values()];
+    const { rows } = this.#ledger.bookings;
+    const isSame =
+      inMemory.length === rows.size && inMemory.every((one) => rows.get(one.id) === one);
+    if (isSame || wordsOf(inMemory) === wordsOf(rows.values())) return;
+    this.#world.violate('M1', 'bookings in memory differ from their rows');
+  }
+
+  /** S3: tasks of each that have not ended. */
+  #checkCounts({ bookings }: State): void {
+    const counts = new Map<string, number>();
+    for (const { booking } of this.#ledger.live.values()) {
+      if (booking !== null) counts.set(booking, (counts.get(booking) ?? 0) + 1);
+    }
+    for (const id of new Set([...counts.keys(), ...bookings.taskCounts.keys()])) {
+      const [counted = 0, count = 0] = [bookings.taskCounts.get(id), counts.get(id)];
+      if (counted === count) continue;
+      this.#world.violate('S3', `booking ${id} counts ${counted} tasks, not ${count}`);
+    }
+  }
+
+  /** T1: each is bound and ends when that is due. */
+  #checkTimely({ lastTickAt }: State): void {
+    for (const row of this.#ledger.bookings.open) {
+      const isLate = row.state !== 'bound' && bindsAt(row) <= lastTickAt;
+      if (row.to <= lastTickAt) this.#world.violate('T1', `booking ${row.id} outlasts its window`);
+      else if (isLate)
+        this.#world.violate('T1', `booking ${row.id} is ${row.state} after its lead`);
+    }
+  }
+
+  /** I41: what waits for a booking ends with it. */
+  #checkOver({ lastTickAt, accepting }: State): void {
+    const overMs = new Map<number, number>();
+    const tickMs = Math.min(1_000, lastTickAt - this.#lastTickAt);
+    for (const row of this.#ledger.live.values()) {
+      const booking = this.#ledger.bookings.rows.get(row.booking ?? '');
+      if (booking === undefined || !isBookingOver(booking) || !isAtRest(row)) continue;
+      const ms = (this.#overMs.get(row.seq) ?? 0) + tickMs;
+      overMs.set(row.seq, ms);
+      if (!accepting || ms <= OVER_MS_MAX) continue;
+      this.#world.violate('I41', `${row.id} waits for ${booking.id}, which is ${booking.state}`);
+    }
+    this.#overMs = overMs;
+  }
+
+  /**
+   * I42: in its hold nothing that is not over in time is offered to an executor that is needed by then: those that are
+   * free, or sure to be, are as many as are booked without it.
+   */
+  #checkKept(state: State, offered: readonly Task[]): void {
+    const before = this.#ready;
+    this.#ready = new Map();
+    for (const row of this.#ledger.bookings.open) {
+      const until = bindsAt(row);
+      const isHeld = holdsFrom(row) <= state.lastTickAt && state.lastTickAt < until;
+      if (!isHeld || row.state === 'bound') continue;
+      const ready = new Set<string>();
+      for (const executor of state.executors.values()) {
+        if (isAvailable(executor, row) && this.#isInTime(state, executor, until))
+          ready.add(executor.id);
+      }
+      this.#ready.set(row.id, ready);
+      const readyBefore = before.get(row.id);
+      if (readyBefore === undefined) continue;
+      const late = offered.filter((task) => {
+        const executor = state.executors.get(task.executorId ?? '');
+        if (executor === undefined || !isAvailable(executor, row)) return false;
+        return !this.#isPromised(executor, row) && endsAt(state, task, task.offeredAt ?? 0) > until;
+      });
+      const lateIds = new Set(late.map(({ executorId }) => executorId));
+      const leftCount = [...readyBefore].filter((id) => !lateIds.has(id)).length;
+      if (late.length === 0 || leftCount >= row.count || ready.size >= row.count) continue;
+      const what = late.map(({ id, executorId }) => `${id} is offered to ${executorId}`).join(', ');
+      this.#world.violate('I42', `${what}, and ${row.id} of ${row.count} is left ${ready.size}`);
+    }
+  }
+
+  #isInTime(state: State, executor: Executor, until: number): boolean {
+    if (executor.occupation === null) return true;
+    const task = currentTask(state, executor, executor.occupation);
+    if (task === null) return false;
+    return endsAt(state, task, task.startedAt ?? task.offeredAt ?? 0) <= until;
+  }
+
+  /** I43: none that is bound is short of executors while one is free that nobody else has, needs or was promised. */
+  #checkShort(state: State): void {
+    const { bookings, executors, lastTickAt } = state;
+    for (const row of this.#ledger.bookings.open) {
+      if (row.state !== 'bound') continue;
+      if ((bookings.active.get(row.id)?.graceUntil ?? 0) > lastTickAt) continue;
+      const serving = row.executors.filter(({ executorId }) => {
+        const executor = executors.get(executorId);
+        return executor && (isServing(executor) || executor.occupation?.booking === row.id);
+      });
+      if (serving.length >= row.count) continue;
+      for (const executor of executors.values()) {
+        const isWanted = executor.keptUntil !== null || this.#isPromised(executor, row);
+        if (isWanted || !isFree(executor) || !isAvailable(executor, row)) continue;
+        const what = `${row.id} has ${serving.length} of ${row.count}`;
+        this.#world.violate('I43', `${what}, and ${executor.id} is free`);
+      }
+    }
+  }
+
+  /** To another booking: by its name, or as the one that it has. */
+  #isPromised({ id }: Executor, row: Booking): boolean {
+    return this.#ledger.bookings.open.some((other) => {
+      if (other.id === row.id) return false;
+      const named = other.windows.flatMap(({ parts }) => (parts ?? []).flatMap(idsOf));
+      return pinnedTo(other.requires) === id || named.includes(id);
+    });
+  }
+}
+
+const idsOf = ({ executorIds }: { readonly executorIds: readonly string[] }) => executorIds;
+
+/** It serves, may run what the booking is for, and nobody is bound to have it. */
+function isAvailable(executor: Executor, { type, requires, labels }: Booking): boolean {
+  if (executor.booking !== null || !isServing(executor)) return false;
+  const { override, own, id, types } = executor;
+  const bare = {
+    types,
+    labels: [...(override.labels ?? own.labels), pinOf(id)],
+    reserve: override.reserve ?? own.reserve,
+  };
+  return mayRun(bare, { type, requires, labels });
+}
+
+/** At the latest, whatever it does. */
+function endsAt({ policy }: State, task: Task, since: number): number {
+  const { executionTimeoutMs, deadlineAt } = task;
+  const byTimeout = executionTimeoutMs === null ? Infinity : since + executionTimeoutMs;
+  return Math.min(byTimeout, deadlineAt ?? Infinity) + policy.cancelGraceMs;
+}
+
+function wordsOf(rows: Iterable<Booking>): string {
+  const words = [...rows].map((row) => JSON.stringify(row, Object.keys(row).sort()));
+  return words.sort().join('\n');
+}
