@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { findFfmpeg, missingProgram } from '../media/binaries.ts';
 import { MediaRoot } from '../media/media-root.ts';
 import { COMMON_SETTINGS, executorOptions, DEFAULT_URL, runProgram } from '../media/program.ts';
+import { STORAGE_HELP, STORAGE_SETTINGS, storageOf } from '../storage/settings.ts';
 import { editHandler } from './edit/edit.ts';
 import { ladderHandler } from './ladder/ladder.ts';
 import { readProfiles } from './ladder/profile.ts';
@@ -24,10 +25,15 @@ const HELP = `Runs tasks of the types ffmpeg.transcode, ffmpeg.edit and, where t
   PROFILES             a file of YAML or JSON with profiles of ffmpeg.ladder (one named default)
   KEYS                 the folder with keys for AES-128, outside of MEDIA_ROOT (nothing is encrypted)
   STALL_SECONDS        an ffmpeg without headway for so long is ended (60)
-  DRAIN_SECONDS        how long a running task may go on after SIGTERM (10)`;
+  DRAIN_SECONDS        how long a running task may go on after SIGTERM (10)
+
+Inputs and outputs elsewhere, each off until it is set:
+
+${STORAGE_HELP}`;
 
 const settings = z.object({
   ...COMMON_SETTINGS,
+  ...STORAGE_SETTINGS,
   FREE_MB_MIN: z.coerce.number().min(0).max(1e9).default(200),
   PROFILES: z.string().min(1).optional(),
   KEYS: z.string().min(1).optional(),
@@ -41,6 +47,7 @@ async function main(env: z.output<typeof settings>): Promise<void> {
   const ffmpegSettings: FfmpegSettings = {
     ...programs,
     mediaRoot,
+    storage: storageOf(env),
     threads: env.FFMPEG_THREADS ?? null,
     stallMs: env.STALL_SECONDS * 1000,
   };

@@ -8,64 +8,54 @@ import { dirname, join } from 'node:path';
 import type { Task } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 import { isFsError } from '../media/failures.ts';
+import type { Media } from '../media/media.ts';
 import { TEMPORARY_MARK } from '../media/media-root.ts';
 import type { OutputSpec } from './params.ts';
 
-/** A finished output, as the result of the task and the checkpoint list it. */
-export interface FinishedOutput {
-  /** As the parameters name it. */
-  readonly path: string;
-  readonly bytes: number;
-  readonly seconds: number | null;
-  readonly width: number | null;
-  readonly height: number | null;
+/** What is known of a file that was made. */
+export const outputFacts = z.object({
+  bytes: z.number(),
+  seconds: z.number().nullable(),
+  width: z.number().nullable(),
+  height: z.number().nullable(),
   /** What the probe found in the file before it was published; null: none of it. */
-  readonly video: {
-    readonly codec: string;
-    readonly frame_rate: number | null;
-    readonly pixel_format: string | null;
-  } | null;
-  readonly audio: {
-    readonly codec: string;
-    readonly sample_rate: number | null;
-    readonly channels: number | null;
-  } | null;
+  video: z
+    .object({
+      codec: z.string(),
+      frame_rate: z.number().nullable(),
+      pixel_format: z.string().nullable(),
+    })
+    .nullable(),
+  audio: z
+    .object({
+      codec: z.string(),
+      sample_rate: z.number().nullable(),
+      channels: z.number().nullable(),
+    })
+    .nullable(),
   /** Lines in which ffmpeg complained of damage in the input; null where it was made before. */
-  readonly decode_errors: number | null;
-  /** Another file had its name, and is gone. */
-  readonly replaced: boolean;
-  /** Of the file, to notice that it was replaced. */
-  readonly modified_ms: number;
-}
-
-const checkpoint = z.object({
-  done: z.array(
-    z.object({
-      path: z.string(),
-      bytes: z.number(),
-      seconds: z.number().nullable(),
-      width: z.number().nullable(),
-      height: z.number().nullable(),
-      video: z
-        .object({
-          codec: z.string(),
-          frame_rate: z.number().nullable(),
-          pixel_format: z.string().nullable(),
-        })
-        .nullable(),
-      audio: z
-        .object({
-          codec: z.string(),
-          sample_rate: z.number().nullable(),
-          channels: z.number().nullable(),
-        })
-        .nullable(),
-      decode_errors: z.number().nullable(),
-      replaced: z.boolean().default(false),
-      modified_ms: z.number(),
-    }),
-  ),
+  decode_errors: z.number().nullable(),
 });
+
+/** And of where it went. */
+const placed = outputFacts.extend({
+  /** Another file had its name, and is gone. */
+  replaced: z.boolean().default(false),
+  /** Of the file, to notice that it was replaced; null: an object in a storage. */
+  modified_ms: z.number().nullable(),
+});
+
+const finishedOutput = placed.extend({
+  /** As the parameters name it. */
+  path: z.string(),
+});
+
+export type OutputFacts = Readonly<z.output<typeof outputFacts>>;
+export type PlacedOutput = Readonly<z.output<typeof placed>>;
+/** A finished output, as the result of the task and the checkpoint list it. */
+export type FinishedOutput = Readonly<z.output<typeof finishedOutput>>;
+
+const checkpoint = z.object({ done: z.array(finishedOutput) });
 
 /** What an earlier attempt finished; nothing where the checkpoint is not one of ours. */
 export function finishedBefore(lastCheckpoint: unknown): readonly FinishedOutput[] {
@@ -73,20 +63,32 @@ export function finishedBefore(lastCheckpoint: unknown): readonly FinishedOutput
   return parsed.success ? parsed.data.done : [];
 }
 
+/** As a probe of the file has found it. */
+export function factsOf(
+  { seconds, video, audio }: Media,
+  bytes: number,
+  damageCount: number | null,
+): OutputFacts {
+  return {
+    ...{ bytes, seconds, width: video?.width ?? null, height: video?.height ?? null },
+    video: video && {
+      ...{ codec: video.codec, frame_rate: video.frameRate, pixel_format: video.pixelFormat },
+    },
+    audio: audio && {
+      ...{ codec: audio.codec, sample_rate: audio.sampleRate, channels: audio.channels },
+    },
+    decode_errors: damageCount,
+  };
+}
+
 /** Whether the file is still the one that was finished. */
-export async function isUntouched(target: string, finished: FinishedOutput): Promise<boolean> {
+export async function isUntouched(target: string, finished: PlacedOutput): Promise<boolean> {
   const now = await stat(target).catch(() => null);
   return now !== null && now.size === finished.bytes && now.mtimeMs === finished.modified_ms;
 }
 
 /** Raised when equal wishes are met in another way, so that what was made before is made anew. */
 const RECIPE = 2;
-
-/** What a file is, until somebody writes it: where it is, its size and its time. */
-export async function identityOf(path: string): Promise<readonly unknown[]> {
-  const { size, mtimeMs } = await stat(path);
-  return [path, size, mtimeMs];
-}
 
 /** The same for the same source, wishes and recipe, and for nothing else. */
 export function fingerprintOf(source: readonly unknown[], output: OutputSpec): string {
@@ -99,7 +101,7 @@ export function fingerprint(of: readonly unknown[]): string {
   return `soda:${createHash('sha256').update(JSON.stringify(of)).digest('hex').slice(0, 32)}`;
 }
 
-type TaskKey = Pick<Task, 'namespace' | 'id'>;
+export type TaskKey = Pick<Task, 'namespace' | 'id'>;
 
 // Neither has a `~`, so the names of one task never begin like those of another.
 const temporaryPrefix = ({ namespace, id }: TaskKey) => `${TEMPORARY_MARK}${namespace}~${id}~`;

@@ -3,7 +3,8 @@
  * from a list, so that nothing a client writes can reach ffmpeg as an option, a filter or a URL.
  */
 import { z } from 'zod';
-import { mediaPath, parseWith, resolution, threads } from '../media/fields.ts';
+import { parseWith, resolution, threads } from '../media/fields.ts';
+import { inputLocation, outputLocation } from '../storage/locations.ts';
 
 export const containers = {
   '.mp4': { muxer: 'mp4', video: ['h264', 'h265'], audio: ['aac', 'mp3'] },
@@ -40,8 +41,8 @@ const audio = z
 
 export const output = z
   .strictObject({
-    path: mediaPath,
-    input: mediaPath.optional(),
+    path: outputLocation,
+    input: inputLocation.optional(),
     video: video.nullable().default({}),
     audio: audio.nullable().default({}),
     pad_seconds: z.number().positive().max(600).optional(),
@@ -88,7 +89,7 @@ export const output = z
 
 const transcodeParams = z
   .strictObject({
-    input: mediaPath.optional(),
+    input: inputLocation.optional(),
     outputs: z.array(output).min(1).max(16),
     threads: threads.optional(),
   })

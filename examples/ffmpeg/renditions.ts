@@ -2,33 +2,27 @@
  * Makes the outputs of a task, each from a source: skips what is made already, verifies what is new, and makes it appear
  * whole or not at all. It leaves no ffmpeg and no temporary file behind, whichever way it ends.
  */
-import { existsSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
-import {
-  NonRetryableError,
-  RetryableError,
-  type Task,
-  type TaskContext,
-} from '@soda-scheduler/executor-sdk';
+import { stat } from 'node:fs/promises';
+import { NonRetryableError, RetryableError, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { describeFfmpegFailure, describeFsError } from '../media/failures.ts';
 import type { Media } from '../media/media.ts';
-import type { MediaRoot } from '../media/media-root.ts';
+import type { InputSettings, LocalInput } from '../media/attempt/local-input.ts';
 import { Parts } from '../media/attempt/parts.ts';
 import { type Prober, probe } from '../media/probe.ts';
 import { type ChildLimits, type Headway, runFfmpeg } from '../media/attempt/run-ffmpeg.ts';
 import { transcodeArguments } from './command.ts';
 import {
+  factsOf,
   type FinishedOutput,
   fingerprintOf,
   finishedBefore,
-  isUntouched,
-  publish,
-  temporaryFor,
+  type OutputFacts,
+  type PlacedOutput,
 } from './outputs.ts';
+import type { Inspect, Target } from './targets.ts';
 import { type Wanted, expectedSeconds, findDefect } from './verify.ts';
 
-export interface FfmpegSettings extends Prober {
-  readonly mediaRoot: MediaRoot;
+export interface FfmpegSettings extends Prober, InputSettings {
   /** For decoding and encoding each; a task may ask for less. Null leaves it to ffmpeg. */
   readonly threads: number | null;
   /** An ffmpeg that makes no headway for so long is ended. Default 60 s. */
@@ -57,12 +51,8 @@ export interface RenditionProgress {
 }
 
 export interface Rendition extends Wanted {
-  readonly source: {
-    readonly path: string;
-    /** What it is, for whoever asks whether an output has been made of it. */
-    readonly identity: readonly unknown[];
-  };
-  readonly target: string;
+  readonly source: Pick<LocalInput, 'path' | 'identity'>;
+  readonly target: Target;
 }
 
 export function childLimits(settings: FfmpegSettings, ctx: TaskContext): ChildLimits {
@@ -85,7 +75,6 @@ export interface RenditionOptions {
 /** One attempt. */
 export class RenditionMaker {
   readonly #settings: FfmpegSettings;
-  readonly #task: Task;
   readonly #ctx: TaskContext;
   readonly #limits: ChildLimits;
   readonly #renditions: readonly Rendition[];
@@ -93,12 +82,11 @@ export class RenditionMaker {
   readonly #parts: Parts;
 
   constructor(
-    [settings, task, ctx]: readonly [FfmpegSettings, Task, TaskContext],
+    [settings, ctx]: readonly [FfmpegSettings, TaskContext],
     renditions: readonly Rendition[],
     options: RenditionOptions,
   ) {
     this.#settings = settings;
-    this.#task = task;
     this.#ctx = ctx;
     this.#limits = childLimits(settings, ctx);
     this.#renditions = renditions;
@@ -111,21 +99,30 @@ export class RenditionMaker {
   async makeAll(): Promise<Renditions> {
     const before = finishedBefore(this.#ctx.lastCheckpoint);
     const outputs: Renditions['outputs'][number][] = [];
+    const found = await this.#findAll(before);
     let isPrepared = false;
     for (const [index, rendition] of this.#renditions.entries()) {
-      const finished = await this.#findFinished(rendition, before);
+      const finished = found[index] ?? null;
       if (finished === null && !isPrepared) {
         isPrepared = true;
         await this.#prepare(outputs);
       }
-      outputs.push({
-        ...(finished ?? (await this.#make(rendition, index))),
-        skipped: finished !== null,
-      });
+      const placed = finished ?? (await this.#make(rendition, index));
+      outputs.push({ path: rendition.output.path, ...placed, skipped: finished !== null });
       this.#saveCheckpoint(outputs);
       this.#report(index, 1);
     }
     return { outputs };
+  }
+
+  /** Before the first is made: one that may not be made would cost the others. */
+  async #findAll(before: readonly FinishedOutput[]): Promise<readonly (PlacedOutput | null)[]> {
+    const found: (PlacedOutput | null)[] = [];
+    for (const { output, target, source } of this.#renditions) {
+      const known = before.find(({ path }) => path === output.path);
+      found.push(await target.find(fingerprintOf(source.identity, output), known));
+    }
+    return found;
   }
 
   #saveCheckpoint(outputs: Renditions['outputs']): void {
@@ -143,43 +140,31 @@ export class RenditionMaker {
     report(1);
   }
 
-  /** The output, if it is there and is what is wished for. */
-  async #findFinished(
-    rendition: Rendition,
-    before: readonly FinishedOutput[],
-  ): Promise<FinishedOutput | null> {
+  async #make(rendition: Rendition, index: number): Promise<PlacedOutput> {
     const { output, target, source } = rendition;
-    const known = before.find(({ path }) => path === output.path);
-    if (known && (await isUntouched(target, known))) return known;
-    const media = await this.#probeOutput(rendition, target);
-    if (media?.comment !== fingerprintOf(source.identity, output)) return null;
-    return media && this.#describe(rendition, media, { damageCount: null, replaced: false });
-  }
-
-  async #make(rendition: Rendition, index: number): Promise<FinishedOutput> {
-    const { output, target } = rendition;
-    this.#ctx.log.info(`making ${output.path}`, {
-      output: index + 1,
-      of: this.#renditions.length,
-    });
-    const temporary = temporaryFor(target, this.#task, index, this.#ctx.token);
+    const of = this.#renditions.length;
+    const fingerprint = fingerprintOf(source.identity, output);
+    this.#ctx.log.info(`making ${output.path}`, { output: index + 1, of });
     try {
-      const { log, damageCount } = await this.#encode(rendition, index, temporary);
-      const media = await this.#probeOutput(rendition, temporary);
-      const defect = findDefect(rendition, media);
-      if (media === null || defect !== null) {
-        throw unusable(rendition, `${defect}`, log, damageCount);
-      }
-      this.#ctx.signal.throwIfAborted();
-      const replaced = existsSync(target);
-      await publish(temporary, target);
-      this.#ctx.log.info(`made ${output.path}`, { seconds: media.seconds });
-      return await this.#describe(rendition, media, { damageCount, replaced });
+      const write = (temporary: string) => this.#write(rendition, index, temporary);
+      const made = await target.make(fingerprint, write, () => this.#report(index, 1));
+      this.#ctx.log.info(`made ${output.path}`, { seconds: made.seconds });
+      return made;
     } catch (error) {
       throw describeFsError(error, `output ${output.path}`);
-    } finally {
-      await rm(temporary, { force: true });
     }
+  }
+
+  /** Encodes, and resolves once what is there is what was asked for. */
+  async #write(rendition: Rendition, index: number, temporary: string): Promise<OutputFacts> {
+    const { log, damageCount } = await this.#encode(rendition, index, temporary);
+    const what = `output ${rendition.output.path}`;
+    const media = await probeIfReadable(this.#settings, temporary, what, this.#limits);
+    const defect = findDefect(rendition, media);
+    if (media === null || defect !== null) {
+      throw unusable(rendition, `${defect}`, log, damageCount);
+    }
+    return factsOf(media, (await stat(temporary)).size, damageCount);
   }
 
   /** Resolves to the end of ffmpeg's log, and how often it complained of the input. */
@@ -212,46 +197,33 @@ export class RenditionMaker {
     const part = index + (this.#options.preparation === null ? 0 : 1);
     this.#parts.report(part, share, state, now.speed);
   }
+}
 
-  /** Null where it is missing or unreadable. */
-  async #probeOutput({ output }: Rendition, path: string): Promise<Media | null> {
-    try {
-      return await probe(this.#settings, path, `output ${output.path}`, this.#limits);
-    } catch (error) {
-      this.#ctx.signal.throwIfAborted();
-      if (error instanceof NonRetryableError || error instanceof RetryableError) return null;
-      throw error;
-    }
+/** Null where it is missing or unreadable. */
+async function probeIfReadable(
+  prober: Prober,
+  path: string,
+  what: string,
+  limits: ChildLimits,
+): Promise<Media | null> {
+  try {
+    return await probe(prober, path, what, limits);
+  } catch (error) {
+    limits.signal.throwIfAborted();
+    if (error instanceof NonRetryableError || error instanceof RetryableError) return null;
+    throw error;
   }
+}
 
-  async #describe(
-    { output, target }: Rendition,
-    media: Media,
-    { damageCount, replaced }: { damageCount: number | null; replaced: boolean },
-  ): Promise<FinishedOutput> {
-    const { size, mtimeMs } = await stat(target);
-    const { video, audio } = media;
-    return {
-      path: output.path,
-      bytes: size,
-      seconds: media.seconds,
-      width: video?.width ?? null,
-      height: video?.height ?? null,
-      video: video && {
-        codec: video.codec,
-        frame_rate: video.frameRate,
-        pixel_format: video.pixelFormat,
-      },
-      audio: audio && {
-        codec: audio.codec,
-        sample_rate: audio.sampleRate,
-        channels: audio.channels,
-      },
-      decode_errors: damageCount,
-      replaced,
-      modified_ms: mtimeMs,
-    };
-  }
+/** How targets look into files that are there. */
+export function inspectWith(settings: FfmpegSettings, ctx: TaskContext): Inspect {
+  return async (path) => {
+    const media = await probeIfReadable(settings, path, path, childLimits(settings, ctx));
+    // Whoever finds a file does not know what its maker saw of the input.
+    return (
+      media && { comment: media.comment, facts: factsOf(media, (await stat(path)).size, null) }
+    );
+  };
 }
 
 /** Of an input that is damaged another attempt would make no more. */

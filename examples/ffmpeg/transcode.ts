@@ -3,13 +3,14 @@
  * hours, and has the outputs made. How a child is ended is in `child-process.ts`.
  */
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
+import { type LocalInput, localInput } from '../media/attempt/local-input.ts';
+import { WorkFolder } from '../media/attempt/work-folder.ts';
 import { threadsFor } from '../media/fields.ts';
 import { PIXELS_MAX } from '../media/input-guard.ts';
 import type { Media } from '../media/media.ts';
 import { planPicture } from '../media/picture.ts';
 import { probe } from '../media/probe.ts';
 import { assertToneMapping } from '../media/tone-mapping.ts';
-import { identityOf, removeLeftovers } from './outputs.ts';
 import { parseParams } from './params.ts';
 import {
   type FfmpegSettings,
@@ -17,46 +18,49 @@ import {
   RenditionMaker,
   type Renditions,
   childLimits,
+  inspectWith,
 } from './renditions.ts';
+import { type Target, targetsFor } from './targets.ts';
 
 export function transcodeHandler(settings: FfmpegSettings) {
   return async (task: Task, ctx: TaskContext): Promise<Renditions> => {
     const params = parseParams(task.params);
-    const renditions = await plan(params, [settings, task, ctx]);
     const threads = threadsFor(params.threads, settings.threads);
-    const maker = new RenditionMaker([settings, task, ctx], renditions, {
-      threads,
-      preparation: null,
+    return WorkFolder.within(settings.mediaRoot, task, ctx, async (folder) => {
+      const renditions = await plan(params, [settings, task, ctx], folder);
+      const options = { threads, preparation: null };
+      return new RenditionMaker([settings, ctx], renditions, options).makeAll();
     });
-    return maker.makeAll();
   };
 }
 
 async function plan(
   { outputs }: ReturnType<typeof parseParams>,
   [settings, task, ctx]: readonly [FfmpegSettings, Task, TaskContext],
+  folder: WorkFolder,
 ): Promise<readonly Rendition[]> {
-  const { mediaRoot } = settings;
   const limits = childLimits(settings, ctx);
-  const names = [...new Set(outputs.map(({ input }) => input))];
-  const inputs = await Promise.all(names.map((name) => mediaRoot.input(name)));
-  const targets = await Promise.all(outputs.map(({ path }) => mediaRoot.output(path)));
-  assertDifferentFiles(inputs, targets);
-  await removeLeftovers(targets, task);
-  const sources = new Map<string, { media: Media; source: Rendition['source'] }>();
-  for (const [index, name] of names.entries()) {
-    const path = inputs[index] as string;
-    const media = await probe(settings, path, `input ${name}`, limits);
-    assertTakeable(media, name);
-    sources.set(name, { media, source: { path, identity: await identityOf(path) } });
+  const inspect = inspectWith(settings, ctx);
+  const targets = await targetsFor(outputs, settings, [task, ctx], folder, inspect);
+  const inputs = new Map<string, LocalInput>();
+  for (const { input } of outputs) {
+    const key = JSON.stringify(input);
+    if (!inputs.has(key)) inputs.set(key, await localInput(input, settings, ctx, folder));
+  }
+  assertDifferentFiles([...inputs.values()], targets);
+  const sources = new Map<string, { media: Media; source: LocalInput }>();
+  for (const [key, source] of inputs) {
+    const media = await probe(settings, source.path, `input ${source.name}`, limits);
+    assertTakeable(media, source.name);
+    sources.set(key, { media, source });
   }
   const renditions = outputs.map((output, index): Rendition => {
-    const { media, source } = sources.get(output.input) as {
+    const { media, source } = sources.get(JSON.stringify(output.input)) as {
       media: Media;
-      source: Rendition['source'];
+      source: LocalInput;
     };
     const picture = media.video && output.video && planPicture(media.video, output.video);
-    return { source, media, output, target: targets[index] as string, picture };
+    return { source, media, output, target: targets[index] as Target, picture };
   });
   for (const rendition of renditions) assertSomethingToKeep(rendition);
   if (renditions.some(({ picture }) => picture?.toneMapped)) {
@@ -66,9 +70,16 @@ async function plan(
 }
 
 /** @throws {NonRetryableError} an output would be written twice, or over an input. */
-export function assertDifferentFiles(inputs: readonly string[], targets: readonly string[]): void {
-  const sources = new Set(inputs);
-  if (new Set([...sources, ...targets]).size === sources.size + targets.length) return;
+export function assertDifferentFiles(
+  inputs: readonly LocalInput[],
+  targets: readonly Target[],
+): void {
+  const sources = new Set(inputs.map(({ path }) => path));
+  if (
+    new Set([...sources, ...targets.map(({ key }) => key)]).size ===
+    sources.size + targets.length
+  )
+    return;
   throw new NonRetryableError('the inputs and the outputs must be different files');
 }
 

@@ -95,13 +95,11 @@ export class MediaRoot {
   }
 
   /**
-   * A folder of this task alone, for what its next attempt goes on with, wherever that runs: it lasts from one attempt to
-   * the next. Whoever is done with the task removes it.
+   * Where a folder of this task alone belongs, for what its next attempt goes on with, wherever that runs: it lasts from
+   * one attempt to the next. Whoever needs it makes it, and removes it when done with the task.
    */
-  async workFolder({ namespace, id }: Pick<Task, 'namespace' | 'id'>): Promise<string> {
-    const folder = join(this.#path, `${TEMPORARY_MARK}work`, `${namespace}~${id}`);
-    await mkdir(folder, { recursive: true });
-    return folder;
+  workFolder({ namespace, id }: Pick<Task, 'namespace' | 'id'>): string {
+    return join(this.#path, `${TEMPORARY_MARK}work`, `${namespace}~${id}`);
   }
 
   /** Whether a real path is inside, or the directory itself. */

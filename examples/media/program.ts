@@ -33,7 +33,7 @@ export function executorOptions(env: {
 }
 
 /** @throws the file cannot be read. */
-function textIn(file: string | undefined): string | undefined {
+export function textIn(file: string | undefined): string | undefined {
   return file === undefined ? undefined : readFileSync(file, 'utf8').trim();
 }
 

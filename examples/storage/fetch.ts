@@ -17,12 +17,20 @@ import type { ObjectStore } from './object-store.ts';
 const REDIRECTS_MAX = 3;
 const RESOLVED_BYTES_MAX = 16 * 1024;
 
-export interface FetchSettings {
-  /** For `http(s)://` and `resolve`. */
-  readonly requests: GuardedRequests;
-  /** Null: none is configured. */
+/** Whom an executor may ask. */
+export interface Storage {
+  /** For `http(s)://` and `resolve`. Null: nobody. */
+  readonly requests: GuardedRequests | null;
+  /** For `s3://`. Null: none. */
   readonly store: ObjectStore | null;
+  /** Of one input. */
   readonly bytesMax: number;
+}
+
+export interface FetchOptions {
+  readonly signal: AbortSignal;
+  /** Called while it comes, with what is there; `of` is null where the server has not said. */
+  readonly onBytes?: (bytes: number, of: number | null) => void;
 }
 
 export interface Fetched {
@@ -39,15 +47,15 @@ export interface Fetched {
 export async function fetchInput(
   location: InputLocation,
   path: string,
-  settings: FetchSettings,
-  signal: AbortSignal,
+  storage: Storage,
+  { signal, onBytes }: FetchOptions,
 ): Promise<Fetched> {
   const what = `input ${shownLocation(location)}`;
   const file = await open(path, 'w', 0o600);
   try {
-    const download = new Download(file, what, settings.bytesMax);
+    const download = new Download(file, what, storage.bytesMax, onBytes);
     await again(what, signal, async () => {
-      const answer = await request(location, download.rangeHeaders(), settings, signal);
+      const answer = await request(location, download.rangeHeaders(), storage, signal);
       await download.take(answer);
     });
     return download.fetched;
@@ -59,14 +67,15 @@ export async function fetchInput(
 async function request(
   location: InputLocation,
   headers: Record<string, string>,
-  { requests, store }: FetchSettings,
+  { requests, store }: Storage,
   signal: AbortSignal,
 ): Promise<GuardedAnswer> {
   const object = typeof location === 'string' ? parseS3(location) : null;
   if (object !== null) {
-    if (store === null) throw new NonRetryableError('s3: no storage is configured here');
+    if (store === null) throw notConfigured(location, 'S3_ENDPOINT');
     return store.send('GET', object, { headers, signal });
   }
+  if (requests === null) throw notConfigured(location, 'INPUT_HOSTS');
   const asked = { method: 'GET', headers, signal, silenceMs: SILENCE_MS };
   let url =
     typeof location === 'string' ? location : await resolved(location.resolve, requests, signal);
@@ -81,6 +90,13 @@ async function request(
     // Checked as the first one was, by name and by address.
     url = new URL(next, url).href;
   }
+}
+
+/** What is refused, by the setting that would let it through. */
+export function notConfigured(location: InputLocation, setting: string): NonRetryableError {
+  return new NonRetryableError(
+    `${shownLocation(location)}: ${setting} of this executor is not set`,
+  );
 }
 
 /** Its answer is a URL as text, or JSON with it as `url`. */
@@ -120,16 +136,18 @@ class Download {
   readonly #file: FileHandle;
   readonly #what: string;
   readonly #bytesMax: number;
+  readonly #onBytes: FetchOptions['onBytes'];
   #bytes = 0;
   #total: number | null = null;
   /** Says that it is still the same content; null: it has to begin anew. */
   #validator: string | null = null;
   #hash: Hash = createHash('sha256');
 
-  constructor(file: FileHandle, what: string, bytesMax: number) {
+  constructor(file: FileHandle, what: string, bytesMax: number, onBytes: FetchOptions['onBytes']) {
     this.#file = file;
     this.#what = what;
     this.#bytesMax = bytesMax;
+    this.#onBytes = onBytes;
   }
 
   get fetched(): Fetched {
@@ -179,6 +197,7 @@ class Download {
       }
       this.#hash.update(chunk);
       this.#bytes += chunk.length;
+      this.#onBytes?.(this.#bytes, this.#total);
     }
   }
 

@@ -16,18 +16,43 @@ const httpUrl = z
   .string()
   .max(8192)
   .refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
-    error: 'expected a path, http(s)://…, s3://bucket/key or { resolve }',
+    error: 'expected a URL of http or https',
   });
 
+const INPUT_FORMS =
+  'a path, http(s)://…, s3://bucket/key or { "resolve": "https://…" }, which answers with one';
+
+/** Each kind is told by how it begins, so that what is wrong is said of the kind that was meant. */
+const inputText = z.string().superRefine((text, context) => {
+  const kind = isS3(text) ? s3Url : /^https?:/i.test(text) ? httpUrl : mediaPath;
+  forward(kind.safeParse(text), context);
+});
+
 /** A path inside the media root, `http(s)://`, `s3://bucket/key`, or `{ resolve }`: a URL that answers with one. */
-export const inputLocation = z.union([
-  mediaPath,
-  s3Url,
-  httpUrl,
-  z.strictObject({ resolve: httpUrl }),
-]);
+export const inputLocation = z.union([inputText, z.strictObject({ resolve: httpUrl })], {
+  error: `expected ${INPUT_FORMS}`,
+});
 
 export type InputLocation = z.output<typeof inputLocation>;
+
+/** A path inside the media root, or `s3://bucket/key`. */
+export const outputLocation = z
+  .string()
+  .superRefine((text, context) =>
+    forward((isS3(text) ? s3Url : mediaPath).safeParse(text), context),
+  );
+
+function forward(parsed: z.ZodSafeParseResult<string>, context: z.RefinementCtx): void {
+  for (const { message } of parsed.error?.issues ?? [])
+    context.addIssue({ code: 'custom', message });
+}
+
+const isS3 = (text: string) => /^s3:/i.test(text);
+
+/** Whether it has to be fetched; else it is a path inside the media root. */
+export function isElsewhere(location: InputLocation): boolean {
+  return typeof location !== 'string' || /^(?:https?|s3):/i.test(location);
+}
 
 /** Null where it is no S3 URL. Keys may hold anything but control characters, and no path that climbs. */
 export function parseS3(text: string): ObjectLocation | null {
@@ -41,5 +66,5 @@ export function parseS3(text: string): ObjectLocation | null {
 /** For people, without what may be a signature. */
 export function shownLocation(location: InputLocation): string {
   const text = typeof location === 'string' ? location : location.resolve;
-  return text.replace(/\?.*$/s, '?…');
+  return /^https?:/i.test(text) ? text.replace(/\?.*$/s, '?…') : text;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes a finished file to an object that is not there yet, and never over one: what is there with the same content is
- * the work of an attempt before, and done; with another it is somebody else's.
+ * Writes a finished file to an object that is not there yet, and never over one: what is there with the same content, or
+ * of the same making, is done; what is there else is somebody else's.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -16,15 +16,59 @@ const PART_BYTES = 64 * 1024 * 1024;
 const PARTS_MAX = 10_000;
 const ANSWER_BYTES_MAX = 256 * 1024;
 
+const META = 'x-amz-meta-';
 /** Where the digest of the whole is kept, which no ETag of parts says. */
-const DIGEST_HEADER = 'x-amz-meta-sha256';
+const DIGEST_HEADER = `${META}sha256`;
 const ABSENT = { 'if-none-match': '*' };
 
-export interface Published {
+/** An object as a storage describes it. */
+export interface FoundObject {
   readonly bytes: number;
-  readonly sha256: string;
-  /** It was there, with the same content. */
+  /** Null where another program has written it. */
+  readonly sha256: string | null;
+  /** What `publishObject` was given with it. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Of what is there now. */
+export interface Published extends FoundObject {
+  /** It was there, and was left as it is. */
   readonly wasThere: boolean;
+}
+
+export interface PublishOptions {
+  readonly signal: AbortSignal;
+  readonly partBytes?: number;
+  /** Kept with the object: names in small letters, values in ASCII, up to 1,500 bytes in all. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Whether an object with another content is as good: a repeated encode may differ in bytes. Default: none is. */
+  readonly isAsGood?: (there: FoundObject) => boolean;
+  /** Called after each part. */
+  readonly onPart?: () => void;
+}
+
+/** Null: there is none, or the storage does not let it be seen. @throws as `publishObject` does. */
+export function findObject(
+  store: ObjectStore,
+  location: ObjectLocation,
+  signal: AbortSignal,
+): Promise<FoundObject | null> {
+  const what = nameOf(location);
+  return again(what, signal, async () => {
+    const answer = await store.send('HEAD', location, { signal });
+    answer.body.resume();
+    // Without the right to list, a storage says 403 of what is not there: a write will tell.
+    if (answer.status === 404 || answer.status === 403) return null;
+    if (answer.status !== 200) throw await failureOf(what, answer);
+    const metadata = Object.entries(answer.headers)
+      .filter(([name]) => name.startsWith(META) && name !== DIGEST_HEADER)
+      .map(([name, value]) => [name.slice(META.length), value] as const);
+    return {
+      bytes: Number(answer.headers['content-length']),
+      sha256: answer.headers[DIGEST_HEADER] ?? null,
+      metadata: Object.fromEntries(metadata),
+    };
+  });
 }
 
 /**
@@ -35,17 +79,18 @@ export async function publishObject(
   store: ObjectStore,
   location: ObjectLocation,
   path: string,
-  options: { readonly signal: AbortSignal; readonly partBytes?: number },
+  options: PublishOptions,
 ): Promise<Published> {
-  const { signal } = options;
   const { size: bytes } = await stat(path);
   const file = { path, bytes, sha256: await digestOf(path, 0, bytes) };
-  const upload = new Upload(store, location, file, signal);
+  const upload = new Upload(store, location, file, options);
   const partBytes = Math.max(options.partBytes ?? PART_BYTES, Math.ceil(bytes / PARTS_MAX));
-  const wasThere =
-    (await upload.isThere()) ||
-    !(bytes <= partBytes ? await upload.whole() : await upload.inParts(partBytes));
-  return { bytes, sha256: file.sha256, wasThere };
+  if (!(await upload.isThere())) {
+    await (bytes <= partBytes ? upload.whole() : upload.inParts(partBytes));
+  }
+  const { there } = upload;
+  if (there !== null) return { ...there, wasThere: true };
+  return { bytes, sha256: file.sha256, metadata: options.metadata ?? {}, wasThere: false };
 }
 
 interface HashedFile {
@@ -58,32 +103,38 @@ class Upload {
   readonly #store: ObjectStore;
   readonly #location: ObjectLocation;
   readonly #file: HashedFile;
-  readonly #signal: AbortSignal;
+  readonly #options: PublishOptions;
   readonly #what: string;
+  /** What was there, and is left as it is. */
+  there: FoundObject | null = null;
 
-  constructor(store: ObjectStore, location: ObjectLocation, file: HashedFile, signal: AbortSignal) {
+  constructor(
+    store: ObjectStore,
+    location: ObjectLocation,
+    file: HashedFile,
+    options: PublishOptions,
+  ) {
     this.#store = store;
     this.#location = location;
     this.#file = file;
-    this.#signal = signal;
-    this.#what = `output s3://${location.bucket}/${location.key}`;
+    this.#options = options;
+    this.#what = nameOf(location);
   }
 
   /** @throws {NonRetryableError} something else is there. */
-  isThere(): Promise<boolean> {
-    return this.#again(async () => {
-      const answer = await this.#send('HEAD');
-      answer.body.resume();
-      // Without the right to list, a storage says 403 of what is not there: the write will tell.
-      if (answer.status === 404 || answer.status === 403) return false;
-      if (answer.status !== 200) throw await failureOf(this.#what, answer);
-      const { [DIGEST_HEADER]: digest, 'content-length': length } = answer.headers;
-      if (digest === this.#file.sha256 && Number(length) === this.#file.bytes) return true;
+  async isThere(): Promise<boolean> {
+    const there = await findObject(this.#store, this.#location, this.#options.signal);
+    if (there === null) return false;
+    const { bytes, sha256 } = this.#file;
+    const isSame = there.sha256 === sha256 && there.bytes === bytes;
+    if (!isSame && this.#options.isAsGood?.(there) !== true) {
       throw new NonRetryableError(
         `${this.#what} is there already, with another content: it is not overwritten. ` +
-          `There: ${length} bytes, SHA-256 ${digest ?? 'unknown'}; here: ${this.#file.bytes} bytes, ${this.#file.sha256}`,
+          `There: ${there.bytes} bytes, SHA-256 ${there.sha256 ?? 'unknown'}; here: ${bytes} bytes, ${sha256}`,
       );
-    });
+    }
+    this.there = there;
+    return true;
   }
 
   /** Resolves to whether it was written by this; if not, the same was there. */
@@ -91,7 +142,7 @@ class Upload {
     const { path, bytes, sha256 } = this.#file;
     return this.#again(async () => {
       const answer = await this.#send('PUT', {
-        headers: { ...ABSENT, [DIGEST_HEADER]: sha256 },
+        headers: { ...ABSENT, ...this.#described() },
         body: { path, start: 0, bytes, sha256 },
       });
       return this.#isWritten(answer);
@@ -108,6 +159,7 @@ class Upload {
         const query = { partNumber: String(etags.length + 1), uploadId };
         const body = { path: this.#file.path, start, bytes, sha256 };
         etags.push(await this.#again(() => this.#part(query, body)));
+        this.#options.onPart?.();
       }
       return await this.#again(() => this.#complete(uploadId, etags));
     } catch (error) {
@@ -116,8 +168,16 @@ class Upload {
     }
   }
 
+  #described(): Record<string, string> {
+    const given = Object.entries(this.#options.metadata ?? {});
+    return {
+      ...Object.fromEntries(given.map(([name, value]) => [`${META}${name}`, value])),
+      [DIGEST_HEADER]: this.#file.sha256,
+    };
+  }
+
   async #begin(): Promise<string> {
-    const headers = { [DIGEST_HEADER]: this.#file.sha256 };
+    const headers = this.#described();
     const answer = await this.#send('POST', { headers, query: { uploads: '' } });
     const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(await this.#textOf(answer))?.[1];
     if (uploadId === undefined) throw new RetryableError(`${this.#what}: answered no UploadId`);
@@ -187,12 +247,16 @@ class Upload {
   }
 
   #send(method: string, more: Omit<Parameters<ObjectStore['send']>[2], 'signal'> = {}) {
-    return this.#store.send(method, this.#location, { ...more, signal: this.#signal });
+    return this.#store.send(method, this.#location, { ...more, signal: this.#options.signal });
   }
 
   #again<Result>(work: () => Promise<Result>): Promise<Result> {
-    return again(this.#what, this.#signal, work);
+    return again(this.#what, this.#options.signal, work);
   }
+}
+
+function nameOf({ bucket, key }: ObjectLocation): string {
+  return `output s3://${bucket}/${key}`;
 }
 
 async function digestOf(path: string, start: number, bytes: number): Promise<string> {

@@ -11,6 +11,7 @@ import {
   type Task,
   type TaskContext,
 } from '@soda-scheduler/executor-sdk';
+import { type LocalInput, localInput } from '../../media/attempt/local-input.ts';
 import { threadsFor } from '../../media/fields.ts';
 import { describeFsError } from '../../media/failures.ts';
 import { secondsOf } from '../../media/frame-rate.ts';
@@ -19,14 +20,16 @@ import { probe } from '../../media/probe.ts';
 import { type Headway, runFfmpeg } from '../../media/attempt/run-ffmpeg.ts';
 import { assertToneMapping } from '../../media/tone-mapping.ts';
 import { WorkFolder } from '../../media/attempt/work-folder.ts';
-import { fingerprint, identityOf, removeLeftovers } from '../outputs.ts';
+import { fingerprint } from '../outputs.ts';
 import {
   type FfmpegSettings,
   type Rendition,
   RenditionMaker,
   type Renditions,
   childLimits,
+  inspectWith,
 } from '../renditions.ts';
+import { type Target, targetsFor } from '../targets.ts';
 import { assertDifferentFiles, assertSomethingToKeep, assertTakeable } from '../transcode.ts';
 import { type EditParams, parseParams } from './params.ts';
 import { type Input, type Timeline, joinArguments, mediaOf, planTimeline } from './timeline.ts';
@@ -72,28 +75,24 @@ class Edit {
 
   async run(): Promise<Renditions> {
     const { outputs, timeline: pieces, canvas } = this.#params;
+    const [settings, task, ctx, folder] = [this.#settings, this.#task, this.#ctx, this.#folder];
+    const inspect = inspectWith(settings, ctx);
+    const targets = await targetsFor(outputs, settings, [task, ctx], folder, inspect);
     const inputs = await this.#findInputs();
-    const targets = await Promise.all(
-      outputs.map(({ path }) => this.#settings.mediaRoot.output(path)),
-    );
-    assertDifferentFiles(
-      [...inputs.values()].map(({ path }) => path),
-      targets,
-    );
-    await removeLeftovers(targets, this.#task);
+    assertDifferentFiles([...inputs.values()], targets);
     const timeline = planTimeline({ timeline: pieces, canvas }, inputs);
     await this.#assertToneMapping(timeline);
     const files: unknown[] = [];
-    for (const [name, { path }] of inputs) files.push(name, await identityOf(path));
+    for (const [name, { identity }] of inputs) files.push(name, identity);
     const identity = ['edit', RECIPE, pieces, timeline.canvas, files];
     const media = mediaOf(timeline);
     const source = { path: this.#folder.file(JOINED), identity };
     const renditions = outputs.map((output, index): Rendition => {
       const picture = media.video && output.video && planPicture(media.video, output.video);
-      return { source, media, output, target: targets[index] as string, picture };
+      return { source, media, output, target: targets[index] as Target, picture };
     });
     for (const rendition of renditions) assertSomethingToKeep(rendition);
-    const maker = new RenditionMaker([this.#settings, this.#task, this.#ctx], renditions, {
+    const maker = new RenditionMaker([settings, ctx], renditions, {
       threads: this.#threads,
       preparation: TIMELINE,
       prepare: (onHeadway) => this.#join(timeline, fingerprint(identity), onHeadway),
@@ -101,13 +100,13 @@ class Edit {
     return maker.makeAll();
   }
 
-  async #findInputs(): Promise<ReadonlyMap<string, Input>> {
-    const inputs = new Map<string, Input>();
-    for (const [name, file] of Object.entries(this.#params.inputs)) {
-      const path = await this.#settings.mediaRoot.input(file);
-      const media = await this.#probe(path, `input ${file}`);
-      assertTakeable(media, file);
-      inputs.set(name, { path, media });
+  async #findInputs(): Promise<ReadonlyMap<string, Input & LocalInput>> {
+    const inputs = new Map<string, Input & LocalInput>();
+    for (const [name, location] of Object.entries(this.#params.inputs)) {
+      const input = await localInput(location, this.#settings, this.#ctx, this.#folder);
+      const media = await this.#probe(input.path, `input ${input.name}`);
+      assertTakeable(media, input.name);
+      inputs.set(name, { ...input, media });
     }
     return inputs;
   }

@@ -3,7 +3,8 @@
  * are looked up, so that nothing a client writes can reach ffmpeg as an option, a filter or a URL.
  */
 import { z } from 'zod';
-import { mediaPath, parseWith, resolution, threads } from '../../media/fields.ts';
+import { parseWith, resolution, threads } from '../../media/fields.ts';
+import { inputLocation } from '../../storage/locations.ts';
 import { output } from '../params.ts';
 
 const INPUTS_MAX = 32;
@@ -51,7 +52,7 @@ const piece = z
 const editParams = z
   .strictObject({
     inputs: z
-      .record(inputName, mediaPath)
+      .record(inputName, inputLocation)
       .refine(
         (inputs) => Object.keys(inputs).length >= 1 && Object.keys(inputs).length <= INPUTS_MAX,
         { error: `expected 1 to ${INPUTS_MAX} inputs` },

@@ -6,18 +6,13 @@ import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { describeFsError } from '../../media/failures.ts';
+import { type LocalInput, localInput } from '../../media/attempt/local-input.ts';
 import { threadsFor } from '../../media/fields.ts';
 import type { Media } from '../../media/media.ts';
 import { probe } from '../../media/probe.ts';
 import { assertToneMapping } from '../../media/tone-mapping.ts';
 import { WorkFolder } from '../../media/attempt/work-folder.ts';
-import {
-  fingerprint,
-  identityOf,
-  publishFolder,
-  removeLeftovers,
-  temporaryFor,
-} from '../outputs.ts';
+import { fingerprint, publishFolder, removeLeftovers, temporaryFor } from '../outputs.ts';
 import { childLimits, type FfmpegSettings } from '../renditions.ts';
 import { assertTakeable } from '../transcode.ts';
 import { captionsOf } from './captions.ts';
@@ -122,11 +117,11 @@ class Ladder {
 
   async run(): Promise<LadderResult & { readonly skipped: boolean }> {
     const { mediaRoot, keys } = this.#settings;
-    const { encrypt, output, input: name } = this.#params;
-    const input = await mediaRoot.input(name);
+    const { encrypt, output, input: location } = this.#params;
     const target = await mediaRoot.outputFolder(output);
     const encryption = encrypt ? { key: await readKey(keys, encrypt.key), uri: encrypt.uri } : null;
-    const made = [RECIPE, 'ladder', await identityOf(input), this.#profile, encrypt ?? null];
+    const input = await localInput(location, this.#settings, this.#ctx, this.#folder);
+    const made = [RECIPE, 'ladder', input.identity, this.#profile, encrypt ?? null];
     const mark = fingerprint(made);
     const before = await publishedIn(target, output);
     if (before?.fingerprint === mark) return { ...before, skipped: true };
@@ -152,10 +147,9 @@ class Ladder {
   }
 
   /** Refuses whatever cannot end well before the first rung costs hours. */
-  async #plan(input: string): Promise<Plan> {
+  async #plan({ path: input, name, identity }: LocalInput): Promise<Plan> {
     const { ffmpeg, ffprobe, threads } = this.#settings;
     const limits = childLimits(this.#settings, this.#ctx);
-    const name = this.#params.input;
     const media: Media = await probe(this.#settings, input, `input ${name}`, limits);
     assertTakeable(media, name);
     const { video } = media;
@@ -165,7 +159,7 @@ class Ladder {
     const captions = this.#profile.captions ? await captionsOf(ffprobe, input, limits) : [];
     return {
       ...{ input, name, media, video, rungs, captions, grid: planGrid(video, this.#profile) },
-      ...{ threads: threadsFor(this.#params.threads, threads), identity: await identityOf(input) },
+      ...{ threads: threadsFor(this.#params.threads, threads), identity },
     };
   }
 

@@ -1,6 +1,7 @@
 /** What a task of type `ffmpeg.ladder` may ask for. */
 import { z } from 'zod';
 import { mediaPath, parseWith, threads } from '../../media/fields.ts';
+import { inputLocation } from '../../storage/locations.ts';
 import { profile, profileName } from './profile.ts';
 
 /** It is written into playlists, within quotes. */
@@ -17,7 +18,7 @@ export const keyName = z
   );
 
 const ladderParams = z.strictObject({
-  input: mediaPath,
+  input: inputLocation,
   output: mediaPath,
   profile: z.union([profileName, profile]).default('default'),
   encrypt: z.strictObject({ key: keyName, uri: keyUri }).optional(),

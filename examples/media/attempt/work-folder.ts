@@ -1,9 +1,9 @@
 /**
- * What a task has made on the way and its next attempt goes on with. It is kept while another attempt may follow, and
- * removed with the last one.
+ * What a task has made on the way and its next attempt goes on with. It is there from the first file on, is kept while
+ * another attempt may follow, and removed with the last one.
  */
 import { createHash } from 'node:crypto';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   NonRetryableError,
@@ -11,10 +11,20 @@ import {
   TaskAborted,
   type TaskContext,
 } from '@soda-scheduler/executor-sdk';
+import { z } from 'zod';
+import { isFsError } from '../failures.ts';
 import type { MediaRoot } from '../media-root.ts';
 
 /** Of files that are being made. */
 const DRAFT = '.draft~';
+/** A file that is made `once`, and what is known of it, in a folder of both. */
+const CONTENT = 'content';
+const NOTE = 'note.json';
+
+export interface Noted<Facts> {
+  readonly path: string;
+  readonly facts: Facts;
+}
 
 export class WorkFolder {
   readonly path: string;
@@ -32,7 +42,7 @@ export class WorkFolder {
     ctx: Pick<TaskContext, 'token'>,
     work: (folder: WorkFolder) => Promise<Result>,
   ): Promise<Result> {
-    const folder = new WorkFolder(await mediaRoot.workFolder(task), ctx.token);
+    const folder = new WorkFolder(mediaRoot.workFolder(task), ctx.token);
     const remove = () => rm(folder.path, { recursive: true, force: true });
     try {
       await folder.#removeDrafts();
@@ -55,6 +65,7 @@ export class WorkFolder {
    */
   async make<Result>(name: string, write: (draft: string) => Promise<Result>): Promise<Result> {
     const draft = this.file(`${DRAFT}${name}~${this.#token}`);
+    await mkdir(this.path, { recursive: true });
     try {
       const result = await write(draft);
       await rename(draft, this.file(name));
@@ -64,10 +75,59 @@ export class WorkFolder {
     }
   }
 
+  /**
+   * A file and what `write` says of it, made by one of the attempts of the task: the next one finds both, unless the file
+   * has another size by then.
+   */
+  async once<Facts>(
+    name: string,
+    schema: z.ZodType<Facts>,
+    write: (path: string) => Promise<Facts>,
+  ): Promise<Noted<Facts>> {
+    const path = join(this.file(name), CONTENT);
+    const before = await this.#noted(name, schema);
+    if (before !== null) return { path, facts: before };
+    await this.remove(name);
+    const facts = await this.make(name, async (draft) => {
+      await mkdir(draft);
+      const made = await write(join(draft, CONTENT));
+      const { size } = await stat(join(draft, CONTENT));
+      await writeFile(join(draft, NOTE), JSON.stringify({ size, facts: made }));
+      return made;
+    });
+    return { path, facts };
+  }
+
+  /** What is done with, and is in the way of nobody. */
+  async remove(name: string): Promise<void> {
+    await rm(this.file(name), { recursive: true, force: true });
+  }
+
+  async #noted<Facts>(name: string, schema: z.ZodType<Facts>): Promise<Facts | null> {
+    const folder = this.file(name);
+    const text = await readFile(join(folder, NOTE), 'utf8').catch(() => null);
+    const there = await stat(join(folder, CONTENT)).catch(() => null);
+    if (text === null || there === null) return null;
+    const note = z.object({ size: z.number(), facts: schema }).safeParse(jsonIn(text));
+    return note.success && note.data.size === there.size ? note.data.facts : null;
+  }
+
   async #removeDrafts(): Promise<void> {
-    for (const name of await readdir(this.path)) {
+    const names = await readdir(this.path).catch((error: unknown) => {
+      if (isFsError(error, 'ENOENT')) return [];
+      throw error;
+    });
+    for (const name of names) {
       if (name.startsWith(DRAFT)) await rm(this.file(name), { recursive: true, force: true });
     }
+  }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 

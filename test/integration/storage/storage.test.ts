@@ -81,9 +81,16 @@ describe('storage', function () {
       server.closeAllConnections();
     });
 
+    /** An answer that is cut once so much of the whole has arrived. */
+    let held: { readonly response: ServerResponse; readonly at: number } | null = null;
+    const onBytes = (bytes: number) => {
+      if (held === null || bytes < held.at) return;
+      held.response.destroy();
+      held = null;
+    };
     const fetched = (location: InputLocation, bytesMax = 1_000_000) =>
-      fetchInput(location, join(folder, 'in'), { requests, store, bytesMax }, signal);
-    /** Serves ranges, and cuts the connection after so many bytes of each answer. */
+      fetchInput(location, join(folder, 'in'), { requests, store, bytesMax }, { signal, onBytes });
+    /** Serves ranges, and cuts the connection once so many bytes of an answer have arrived. */
     const cutting = (cutAt: number, etag = '"a"') => {
       return (response: ServerResponse, request: IncomingMessage) => {
         const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
@@ -96,7 +103,8 @@ describe('storage', function () {
           }),
         });
         if (rest.length <= cutAt) return void response.end(rest);
-        response.write(rest.subarray(0, cutAt), () => response.destroy());
+        held = { response, at: start + cutAt };
+        response.write(rest.subarray(0, cutAt));
       };
     };
 
@@ -217,7 +225,14 @@ describe('storage', function () {
       writeFileSync(path, content);
     });
     const published = (partBytes?: number) =>
-      publishObject(store, location, path, { signal, ...(partBytes && { partBytes }) });
+      publishObject(store, location, path, {
+        ...{
+          signal,
+          metadata: { by: 'a-test' },
+          isAsGood: ({ metadata }) => 'as-good' in metadata,
+        },
+        ...(partBytes && { partBytes }),
+      });
     const stored = () => storage.objects.get('films/out/a b.mp4')?.content;
 
     for (const [how, partBytes] of [
@@ -225,12 +240,26 @@ describe('storage', function () {
       ['in parts', 100_000],
     ] as const) {
       it(`are written once, ${how}; the same again is done`, async () => {
-        const of = { bytes: content.length, sha256: digestOf(content) };
+        const of = { bytes: content.length, sha256: digestOf(content), metadata: { by: 'a-test' } };
         expect(await published(partBytes)).to.deep.equal({ ...of, wasThere: false });
         expect(stored()?.equals(content)).to.equal(true);
         storage.asked.length = 0;
         expect(await published(partBytes)).to.deep.equal({ ...of, wasThere: true });
         expect(storage.asked).to.deep.equal(['HEAD /films/out/a%20b.mp4']);
+      });
+
+      it(`are done, ${how}, where another content is as good`, async () => {
+        const theirs = { 'x-amz-meta-as-good': 'yes' };
+        const there = { bytes: 6, sha256: null, metadata: { 'as-good': 'yes' }, wasThere: true };
+        storage.put('films/out/a b.mp4', 'theirs', theirs);
+        expect(await published(partBytes)).to.deep.equal(there);
+        storage.objects.clear();
+        storage.meddle = (request) => {
+          if (request.method !== 'HEAD') storage.put('films/out/a b.mp4', 'theirs', theirs);
+          return false;
+        };
+        expect(await published(partBytes)).to.deep.equal(there);
+        expect(stored()?.toString()).to.equal('theirs');
       });
 
       it(`never overwrite something else, ${how}, not even in a race`, async () => {

@@ -55,7 +55,11 @@ describe('edit parameters', () => {
       { inputs: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`i${n}`, 'x'])) },
       'inputs: expected 1 to 32',
     ],
-    ['an input that is a URL', { inputs: { a: 'http://h/x' } }, 'inputs.a: expected a path'],
+    ['an input by another protocol', { inputs: { a: 'rtmp://h/x' } }, 'inputs.a: expected a path'],
+    ['a URL that is none', { inputs: { a: 'http://' } }, 'inputs.a: expected a URL of http'],
+    ['an object that climbs', { inputs: { a: 's3://b/../x' } }, 'inputs.a: expected s3://'],
+    ['an input that is a number', { inputs: { a: 1 } }, 'inputs.a: expected a path, http(s)://…'],
+    ['what resolves to nothing', { inputs: { a: { resolve: 'x' } } }, 'inputs.a'],
     ['a name with a filter', { inputs: { 'a];movie=x[': 'x' } }, 'inputs.a];movie=x['],
     [
       'a name that is not there',

@@ -62,6 +62,8 @@ describe('ffmpeg parameters', () => {
     ['a name without an ending', { path: 'mp4' }, 'a name ending in'],
     ['neither video nor audio', { path: 'a.mp4', video: null, audio: null }, 'video, audio'],
     ['a protocol', { path: 'pipe:1.mp4' }, 'not a URL'],
+    ['no key', { path: 's3://films/' }, 'expected s3://bucket/key'],
+    ['an object without a container', { path: 's3://films/a' }, 'expected a name ending in'],
     ['a URL', { path: 'http://example.org/a.mp4' }, 'not a URL'],
     ['a NUL', { path: 'a\0.mp4' }, 'control characters'],
     ['endless padding', { path: 'a.mp4', pad_seconds: 1e6 }, 'pad_seconds'],
