@@ -259,7 +259,7 @@ describe('soda', function () {
         reserve: [],
       };
       api.executors = [{ ...executor, task_id: 'a', host: 'h', last_seen_at: null } as never];
-      expect((await run(['executor', 'list'])).out).to.equal('e1\tbusy\thello\t\ta\th\t\t\t\t\n');
+      expect((await run(['executor', 'list'])).out).to.equal('e1\tbusy\thello\t\ta\th\t\t\t\t\t\n');
       const until = '2026-11-20T12:00:31.000Z';
       api.executors = api.executors.map((one) => ({ ...one, lease_until: until }));
       const silent = (await run(['executor', 'list'])).out.split('\t');
