@@ -22,6 +22,8 @@ export function itGoesByKeys(of: () => Console): void {
     expect(await focused()).to.equal('main');
     await page.getByRole('button', { name: 'Drain' }).waitFor();
     await press('Tab');
+    expect(await focused()).to.equal('Bookings');
+    await press('Tab');
     expect(await focused()).to.equal('Drain');
     for (const leave of ['Escape', 'Enter']) {
       await press('Enter');
