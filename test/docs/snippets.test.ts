@@ -73,14 +73,6 @@ describe('the pages', function () {
     expect(stdout).to.equal('');
   });
 
-  it('say the same code in both languages of the README', () => {
-    const codeOf = (page: string) =>
-      blocksOf(page)
-        .filter(({ language }) => CODE.test(language))
-        .map(({ code }) => code);
-    expect(codeOf('README.zh-CN.md')).to.deep.equal(codeOf('README.md'));
-  });
-
   for (const page of followed) {
     it(`work as written: ${page}`, async () => {
       const reader = await Reader.arrive(slow.includes(page) ? null : commands.port);
