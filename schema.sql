@@ -371,6 +371,8 @@ CREATE TABLE job_trigger (
   open_run MEDIUMTEXT NULL,
   -- Each once.
   PRIMARY KEY (ns, job, name),
+  -- Those that a change of a calendar may move.
+  INDEX job_trigger_ns_calendared (ns, is_calendared, job, name),
   -- Which are due.
   INDEX job_trigger_ns_next (ns, next_at),
   -- Which wait for a job.

@@ -9,7 +9,7 @@ import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { createFeed } from './feed/event-table.ts';
-import { addedJobColumns, createJobs } from './jobs/create.ts';
+import { addCalendaredIndex, addedJobColumns, createJobs } from './jobs/create.ts';
 import { addColumns, type Columns, type Existing } from './rows.ts';
 import {
   addedBookingColumns,
@@ -320,6 +320,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
     ...addColumns(existing, 'usage_day', addedUsageColumns(dialect.types)),
     ...createBookings(dialect, existing.get('task')),
   ],
+  (dialect, existing) => addCalendaredIndex(dialect, existing.get('job_trigger')),
 ];
 
 export const SCHEMA_VERSION = steps.length;

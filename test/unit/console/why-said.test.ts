@@ -66,7 +66,12 @@ describe('why, said', () => {
     expect(becameSaid(byHand)).to.equal('由人跳过。');
     const off = { ...late, reason: '国庆节', calendar: 'china' };
     expect(becameSaid(off)).to.equal('日历 china 排除了这个时间（国庆节）。');
-    expect(becameSaid({ ...late, reason: 'black-out: a move' })).to.equal(message);
+    const out = { ...late, reason: 'black-out: a move' };
+    expect(becameSaid(out)).to.equal('处于禁触发时段（a move）。');
+    expect(becameSaid({ ...late, reason: 'black-out' })).to.equal('处于禁触发时段。');
+    const refused = { ...late, state: 'refused', reason: 'its params do not fit its type' };
+    expect(becameSaid(refused)).to.equal('被拒绝：its params do not fit its type。');
+    expect(becameSaid({ ...late, reason: 'something new' })).to.equal(message);
     expect(becameSaid({ ...late, reason: null, message: null })).to.equal(null);
   });
 

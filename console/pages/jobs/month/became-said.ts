@@ -12,15 +12,22 @@ interface Became {
   readonly calendar: string | null;
 }
 
+const BLACKOUT = /^black-out(?:: ([^]*))?$/;
+
 /** Null: there is nothing to be said of it. */
 export function becameSaid({ state, reason, message, calendar }: Became): string | null {
   if (message === null) return null;
-  const known = { calendar: calendar ?? undefined, day: reason ?? undefined };
-  return instead(`became.say.${state}.${causeOf(reason, calendar)}`, message, known);
+  const words = reason?.match(BLACKOUT)?.[1] ?? reason;
+  const known = { calendar: calendar ?? undefined, reason: words ?? undefined };
+  return instead(`became.say.${state}.${causeOf(state, reason, calendar)}`, message, known);
 }
 
 /** In one word. */
-function causeOf(reason: string | null, calendar: string | null): string {
+function causeOf(state: string, reason: string | null, calendar: string | null): string {
+  // It may be anything that has kept a task from being accepted.
+  if (state === 'refused') return 'why';
   if (calendar !== null) return 'calendar';
+  const blackout = reason?.match(BLACKOUT);
+  if (blackout) return blackout[1] === undefined ? 'black-out' : 'black-out-for';
   return reason === 'skipped by hand' ? 'by-hand' : (reason ?? '');
 }

@@ -3,6 +3,7 @@ import type { Dialect, Types } from '../dialects/dialect.ts';
 import {
   activityDefinition,
   calendarDefinition,
+  calendaredIndex,
   jobDefinition,
   jobVersionDefinition,
   occurrenceDefinition,
@@ -25,4 +26,10 @@ export function createJobs(dialect: Dialect): string[] {
     ...dialect.createTable('job_activity', activityDefinition(t), []),
     ...dialect.createTable('calendar', calendarDefinition(t), []),
   ];
+}
+
+/** For triggers of a version before. */
+export function addCalendaredIndex(dialect: Dialect, made?: ReadonlySet<string>): string[] {
+  const isMade = made?.has(`job_trigger_${calendaredIndex.name}`) === true;
+  return isMade ? [] : [dialect.createIndex('job_trigger', calendaredIndex)];
 }

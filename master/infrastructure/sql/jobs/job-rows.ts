@@ -131,9 +131,10 @@ export class JobRows implements JobReads {
 
   async loadCalendared(after: string, limit: number): Promise<readonly Trigger[]> {
     const [job = '', name = ''] = after.split('/');
+    const from = this.#engine.dialect.readBy('job_trigger', 'job_trigger_ns_calendared');
     const rows = await this.#engine.rows(
-      `SELECT * FROM ${this.#engine.dialect.readByLongKey('job_trigger')}
-       WHERE ns = ? AND job >= ? AND (job > ? OR name > ?) AND is_calendared = 1
+      `SELECT * FROM ${from}
+       WHERE ns = ? AND is_calendared = 1 AND job >= ? AND (job > ? OR name > ?)
        ORDER BY job, name LIMIT ?`,
       [this.#ns, job, job, name, limit],
     );

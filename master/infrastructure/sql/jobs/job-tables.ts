@@ -147,7 +147,15 @@ export const triggerDefinition = (t: Types): string => `
   open_run ${t.text} NULL,
   PRIMARY KEY (ns, job, name)`;
 
+/** Of few triggers: a change of a calendar looks for them, however many others there are. */
+export const calendaredIndex: Index = {
+  name: 'ns_calendared',
+  columns: 'ns, is_calendared, job, name',
+  where: 'is_calendared = 1',
+};
+
 export const triggerIndexes: readonly Index[] = [
+  calendaredIndex,
   { name: 'ns_next', columns: 'ns, next_at', where: 'next_at IS NOT NULL' },
   { name: 'ns_source', columns: 'ns, source', where: 'source IS NOT NULL' },
 ];
