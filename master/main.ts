@@ -35,7 +35,7 @@ import type { Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
 import { AddressPolicy } from '@soda-scheduler/address-policy';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
-import { readConsole } from './infrastructure/console-files.ts';
+import { readBuiltFiles } from './infrastructure/built-files.ts';
 import { openDataDirectory } from './infrastructure/data-directory.ts';
 import { diskOf } from './infrastructure/disk.ts';
 import { createMetrics, type Metrics } from './infrastructure/telemetry/metrics.ts';
@@ -58,7 +58,8 @@ export { reachMysql } from './infrastructure/sql/open.ts';
 
 const VERSION = readVersion();
 /** Beside what is compiled, where the build puts it; the second is for tests, which run the sources. */
-const CONSOLE_FOLDERS = ['console/', 'dist/console/'].map((path) => new URL(path, import.meta.url));
+const builtIn = (folder: string) =>
+  readBuiltFiles([`${folder}/`, `dist/${folder}/`].map((path) => new URL(path, import.meta.url)));
 /** Executors send a heartbeat this often within a lease. */
 const HEARTBEATS_PER_LEASE = 6;
 
@@ -301,7 +302,8 @@ function doors(
     connections,
     certificate,
     duties,
-    console: readConsole(CONSOLE_FOLDERS),
+    console: builtIn('console'),
+    docs: builtIn('docs'),
     disk,
     metrics,
     log,

@@ -1,5 +1,5 @@
 /**
- * `npm run build`: what `tsc` compiles, the console, and `soda` once more in a few files, which it starts from in half the
+ * `npm run build`: what `tsc` compiles, the console, the pages of the documentation, and `soda` once more in a few files, which it starts from in half the
  * time: Node takes longer to find, read and link a module than to run it. Arguments are projects for `tsc`; default: all.
  * The few are for the clone alone, in which `cli/bin/soda.js` looks for them; packages ship what `tsc` writes.
  */
@@ -9,13 +9,16 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from './console.mjs';
+import { buildSite } from './site.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const tsc = ['node_modules/typescript/bin/tsc', '-b', ...process.argv.slice(2)];
 const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' });
-if (status === 0 && (await buildConsole())) await bundle();
-else process.exitCode = 1;
+if (status === 0 && (await buildConsole())) {
+  await buildSite();
+  await bundle();
+} else process.exitCode = 1;
 
 async function bundle() {
   // Loaded here: whoever has an error of types need not wait for it.

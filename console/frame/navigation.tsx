@@ -71,6 +71,9 @@ export function Navigation({ settings, change }: Props) {
             {t('logout')}
           </button>
         )}
+        <a class="soft" href="docs/index.html" target="_blank">
+          {t('docs')}
+        </a>
         <Choices settings={settings} change={change} />
         <ClockNote />
         <p class="soft zone">{Intl.DateTimeFormat().resolvedOptions().timeZone}</p>

@@ -27,6 +27,7 @@ export const en = {
   'list.no-more': 'There is nothing more.',
   login: 'Log in',
   logout: 'Log out',
+  docs: 'Documentation',
   'login.why': 'This master opens to those who have a token: it was started with some.',
   'login.token': 'Token',
   'login.how': 'An admin makes a token for each person:',

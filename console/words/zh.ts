@@ -30,6 +30,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'list.no-more': '没有更多了。',
   login: '登录',
   logout: '退出登录',
+  docs: '文档',
   'login.why': '此主节点启动时配置了令牌，需持令牌访问。',
   'login.token': '令牌',
   'login.how': '管理员为每个人创建令牌：',

@@ -226,6 +226,7 @@ class Demo {
     const at = this.#port === DEFAULT_PORT ? '' : `SODA_URL=${this.#url} `;
     process.stdout.write(`${at}npx soda task list\n${at}npx soda task watch <id>\n`);
     say();
+    say(`How it works: ${bold(`${this.#url}/docs`)}`);
     say(dim('Ctrl-C stops all of it. Tasks and files are kept.'));
     say();
   }

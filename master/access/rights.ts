@@ -47,6 +47,8 @@ const table = {
   'GET /openapi.json': anyone,
   'GET /': anyone,
   'GET /assets/{file}': anyone,
+  'GET /docs': anyone,
+  'GET /docs/{file}': anyone,
   'POST /session': anyone,
   'DELETE /session': anyone,
   'GET /metrics': readFleet('whole'),

@@ -6,7 +6,7 @@ import { type HttpServer, createHttpServer } from '../../master/access/http/serv
 import { Connections } from '../../master/access/http/connections.ts';
 import { type ConfiguredTokens, createAuthorizer } from '../../master/access/auth.ts';
 import { Logins } from '../../master/access/console/logins.ts';
-import type { ConsoleFiles } from '../../master/access/console/routes.ts';
+import type { ServedFiles } from '../../master/access/http/files.ts';
 import { Alerts } from '../../master/application/alerts/alerts.ts';
 import { AuditTrail } from '../../master/application/process/audit-trail.ts';
 import { Duties } from '../../master/application/process/duties.ts';
@@ -99,8 +99,9 @@ export class HttpFace {
     configured: ConfiguredTokens = noTokens,
     timeoutsMs?: { headers: number; request: number },
     connectionCountMax = 1_000,
-    console: ConsoleFiles = new Map(),
+    console: ServedFiles = new Map(),
     place = 'here',
+    docs: ServedFiles = new Map(),
   ) {
     const metrics = createMetrics('2.0.0-test');
     const { namespaces } = this;
@@ -115,6 +116,7 @@ export class HttpFace {
         this.#log(),
       ),
       console,
+      docs,
       tokens: this.tokens,
       audit: new AuditTrail({
         store: this.store,

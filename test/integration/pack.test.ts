@@ -84,7 +84,7 @@ describe('the packages', function () {
         (path) =>
           !/^(package\.json|README\.md|LICENSE|bin\/[\w-]+\.js|dist\/.*(\.js|\.d\.ts))$/.test(
             path,
-          ) && !(name === 'master' && path.startsWith('dist/console/')),
+          ) && !(name === 'master' && /^dist\/(console|docs)\//.test(path)),
       );
       expect(junk).to.deep.equal([]);
       expect(paths.filter((path) => path.includes('.test.'))).to.deep.equal([]);
@@ -99,6 +99,13 @@ describe('the packages', function () {
     const kinds = inConsole.map((name) => name.replace(/-\w+\./, '.'));
     const later = ['en.js', 'zh.js', 'plot.js', 'seldom.js'];
     expect(kinds).to.include.members(['index.html', 'app.js', ...later, 'style.css', 'icon.svg']);
+  });
+
+  it('master ships the documentation, made of the pages of its version', () => {
+    const paths = packed.get('@soda-scheduler/master')?.files.map((file) => file.path) ?? [];
+    const inDocs = paths.filter((path) => path.startsWith('dist/docs/'));
+    expect(inDocs).to.include.members(['dist/docs/index.html', 'dist/docs/zh-operations.html']);
+    expect(inDocs.length).to.be.above(90);
   });
 
   // npm packs a copy only if it lies in the folder of the package; it leaves links out.

@@ -153,6 +153,7 @@ function operationIdOf({ method, path }: Route): string {
   const words = path
     .replace(API_BASE, '')
     .split(/[/.-]/)
+    .map((word) => (word === '{file}' ? 'file' : word))
     .filter((word) => word !== '' && !word.startsWith('{'));
   const name = words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
   return method.toLowerCase() + name;

@@ -27,6 +27,7 @@ import {
 } from '../routes/namespaces.ts';
 import type { Connections } from './connections.ts';
 import { createListener, type ServerCertificate } from './listener.ts';
+import type { ServedFiles } from './files.ts';
 import { openApiOf } from './openapi.ts';
 import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
 import { answerSocket, Problem } from './problem.ts';
@@ -43,7 +44,8 @@ import { Turns } from './turns.ts';
 import { alertRoutes, sayAlertRoute } from '../routes/alerts/alerts.ts';
 import { alertSettingRoutes } from '../routes/alerts/settings.ts';
 import { auditRoutes } from '../routes/audit.ts';
-import { type ConsoleFiles, consoleRoutes } from '../console/routes.ts';
+import { docsRoutes } from '../console/docs.ts';
+import { consoleRoutes } from '../console/routes.ts';
 import { feedRoutes } from '../routes/feed/feed.ts';
 import { Followers } from '../routes/feed/followers.ts';
 import { findRoutes } from '../routes/find/find.ts';
@@ -86,7 +88,8 @@ export interface HttpServerOptions {
   /** Null: no TLS. */
   readonly certificate: ServerCertificate | null;
   readonly duties: Pick<Duties, 'views'>;
-  readonly console: ConsoleFiles;
+  readonly console: ServedFiles;
+  readonly docs: ServedFiles;
   readonly disk: Disk;
   readonly metrics: HttpMetrics;
   readonly log: Log;
@@ -285,6 +288,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
     ...healthRoutes(options),
     ...probeRoutes(namespaces, metrics),
     ...consoleRoutes(options.console, options.authorizer),
+    ...docsRoutes(options.docs),
     {
       method: 'GET',
       path: '/openapi.json',

@@ -175,6 +175,8 @@ describe('HTTP authorisation', () => {
         'GET /openapi.json',
         'GET /',
         'GET /assets/{file}',
+        'GET /docs',
+        'GET /docs/{file}',
         'POST /session',
         'DELETE /session',
         'GET /whoami',

@@ -1,4 +1,4 @@
-/** Reads the console as the build has left it. All of it is held: it is small, and is asked for all the time. */
+/** Reads the console and the documentation as the build has left them. All is held: what replaces it is for the next start. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 
@@ -7,10 +7,12 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+  '.png': 'image/png',
 };
 
 /** By name; none, where the first of the folders that is there is empty, or none of them is. */
-export function readConsole(
+export function readBuiltFiles(
   folders: readonly URL[],
 ): ReadonlyMap<string, { readonly contentType: string; readonly bytes: Buffer }> {
   for (const folder of folders) {

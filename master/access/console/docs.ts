@@ -1,0 +1,54 @@
+/** The documentation: pages for anyone, because they say nothing of this master that its package does not say to all. */
+import { createHash } from 'node:crypto';
+import {
+  CONTENT_SECURITY_POLICY,
+  FOR_EVER,
+  repliesOf,
+  type ServedFile,
+  type ServedFiles,
+} from '../http/files.ts';
+import type { Route } from '../http/route.ts';
+
+/** Pages name one another as files of one folder: so the first is in it, wherever a proxy serves that. */
+const DOOR =
+  '<!doctype html><title>Soda Scheduler</title><meta http-equiv="refresh" content="0; url=docs/index.html">' +
+  '<a href="docs/index.html">Documentation</a>';
+
+export function docsRoutes(files: ServedFiles): Route[] {
+  const replyWith = repliesOf(files, 'The pages are');
+  const tags = new Map<ServedFile, string>();
+
+  /** A page is asked for anew, and sent where it has changed; all else has a digest in its name. */
+  function headersOf(name: string): Readonly<Record<string, string>> {
+    const file = files.get(name);
+    if (file === undefined || !name.endsWith('.html')) return FOR_EVER;
+    const tag =
+      tags.get(file) ?? `"${createHash('sha256').update(file.bytes).digest('base64url')}"`;
+    tags.set(file, tag);
+    return {
+      'Cache-Control': 'no-cache',
+      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+      ETag: tag,
+    };
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/docs',
+      summary: 'Leads to the documentation.',
+      replies: { done: 'text/html' },
+      handle: () => ({ body: DOOR, contentType: 'text/html; charset=utf-8' }),
+    },
+    {
+      method: 'GET',
+      path: '/docs/{file}',
+      summary: 'A page of the documentation, and what pages are made of.',
+      replies: { done: '*/*' },
+      handle: (request) => {
+        const { file: name = '' } = request.params;
+        return replyWith(name, request, headersOf(name));
+      },
+    },
+  ];
+}
