@@ -6,6 +6,7 @@
  * while one executor logs without a pause. `--usage` runs a million random tasks on each store, with kills of the master, and
  * compares what was counted of them with a recount in SQL. `--jobs` says how late runs of jobs come of which a thousand are
  * due in one second, what 100,000 triggers cost that are not due, and how a master goes on that finds them an hour behind.
+ * `--bookings` says how late tasks of bookings begin where everybody is busy, and where executors die before their windows.
  * `--pages` fills a store with a million live and ten million ended tasks, which takes some minutes and 10 GB where
  * temporary files are (`TMPDIR`), and says how long a page takes of whatever people may ask. With `--store <url>`
  * (`sqlite:<file>`, `mysql://...`) it does so on that store alone, and leaves it filled for the next time.
@@ -18,6 +19,7 @@ import os from 'node:os';
 import { API_BASE } from '@soda-scheduler/protocol';
 import Table from 'cli-table3';
 import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
+import { compareBookings } from './bookings/table.ts';
 import { measureBulk } from './bulk.ts';
 import { measureAbsence, measureIdle, measurePunctual } from './jobs/measure.ts';
 import { measureLists } from './lists.ts';
@@ -364,6 +366,7 @@ async function compareWithPeers(): Promise<Table.Table> {
 const scenarios: Record<string, () => Promise<Table.Table>> = {
   '--lists': compareLists,
   '--bulk': compareBulk,
+  '--bookings': () => compareBookings(stores, scale),
   '--jobs': compareJobs,
   '--logs': compareLogs,
   '--usage': compareUsage,

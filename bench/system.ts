@@ -13,6 +13,8 @@ export interface Child {
   /** What it answers to this. */
   ask<T>(about?: object | number | 'report'): Promise<T>;
   stop(): Promise<void>;
+  /** At once: it cannot say anything more. */
+  kill(): Promise<void>;
 }
 
 export interface BenchMaster extends Child {
@@ -32,13 +34,16 @@ export function start(script: string, args: readonly string[], env: NodeJS.Proce
       child.send(about);
       return answer;
     },
-    stop: async () => {
-      if (child.exitCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    },
+    stop: () => end(child, 'SIGTERM'),
+    kill: () => end(child, 'SIGKILL'),
   };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
 }
 
 async function nextMessage(child: ChildProcess): Promise<unknown> {
