@@ -15,6 +15,9 @@ const LEVELS = {
   task_aborted: 'info',
   handler_failed: 'warn',
   can_accept_failed: 'error',
+  bound: 'info',
+  released: 'info',
+  prepare_failed: 'warn',
   ready: 'info',
   not_ready: 'warn',
   listener_failed: 'error',
@@ -29,7 +32,8 @@ const LEVELS = {
 export interface ExecutorEvent {
   /**
    * `handler_failed`: the handler threw, or what it returned cannot be sent. `can_accept_failed`,
-   * `listener_failed`: `canAccept` or `onEvent` threw. `frame_refused`: the master would not take,
+   * `prepare_failed`, `listener_failed`: `canAccept`, `prepare` or `onEvent` threw. `bound`, `released`: a booking has it,
+   * or no more. `frame_refused`: the master would not take,
    * or did not take, something that was reported. `killed`: printed only, since the process ends.
    */
   readonly type: keyof typeof LEVELS;

@@ -15,6 +15,7 @@ import {
   withoutApiBase,
 } from '@soda-scheduler/protocol';
 import type { ExecutorEvent } from './events.ts';
+import type { Prepare } from './preparation.ts';
 import { NOT_ASKED } from './readiness.ts';
 import type { SessionSettings } from './thread-messages.ts';
 import type { Handler, Task } from './task-context.ts';
@@ -57,7 +58,7 @@ export interface ExecutorOptions {
   /**
    * Whether this executor can work now: `true`, or text that says why not. While it is not ready it
    * is offered no task; what it runs goes on. Asked at the start, every 30 s (5 s while it is not
-   * ready), after an attempt has failed, and by `checkReady`; never twice at once. What it throws is
+   * ready, or bound to a booking), after an attempt or `prepare` has failed, and by `checkReady`; never twice at once. What it throws is
    * a reason too, and so is no answer within 10 s.
    */
   readonly ready?: () => true | string | Promise<true | string>;
@@ -148,15 +149,22 @@ export function checkOptions(options: ExecutorOptions): void {
 }
 
 /** @throws {TypeError} naming what is wrong. */
-export function checkHandler(type: string, handler: Handler<never>): void {
+export function checkHandler(
+  type: string,
+  handler: Handler<never>,
+  options: { readonly prepare?: Prepare<never> },
+): void {
   expectMatch('type', [type], TASK_TYPE_PATTERN);
   expectFunction(`the handler of ${type}`, handler);
+  expectKnown(options, ['prepare']);
+  if (options.prepare !== undefined) expectFunction('prepare', options.prepare);
 }
 
 /** @throws {TypeError} there is no task type, or there are too many. */
 export function sessionSettings(
   options: ExecutorOptions,
   types: readonly string[],
+  prepares = false,
 ): SessionSettings {
   const { labels = [], reserve = [], id: executorId = defaultExecutorId() } = options;
   if (types.length === 0) throw new TypeError('An executor needs at least one handler.');
@@ -174,6 +182,7 @@ export function sessionSettings(
     reserve,
     leaseMs: options.leaseMs,
     ready: options.ready || options.scratchDir !== undefined ? NOT_ASKED : undefined,
+    hearsOfBookings: prepares || options.ready !== undefined,
     isLastingId: options.id !== undefined,
     sdk: SDK_NAME,
     version: options.version,

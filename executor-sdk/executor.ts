@@ -4,7 +4,7 @@
  * says how attempts end; whether and when that is sent is the session's business.
  */
 import { Worker } from 'node:worker_threads';
-import { beginSpan, type ExecutorMessage, traceIdOf } from '@soda-scheduler/protocol';
+import { beginSpan, type ExecutorMessage } from '@soda-scheduler/protocol';
 import { ChildGroups } from './children/child-groups.ts';
 import { ExecutorRefused, TaskAborted } from './errors.ts';
 import type { AbortReason } from './errors.ts';
@@ -12,15 +12,17 @@ import { checkHandler, checkOptions, namespaceIn, sessionSettings } from './exec
 import type { ExecutorOptions } from './executor-options.ts';
 import { eventOf, logFormat, print, thrownIn } from './events.ts';
 import type { EventDraft, ExecutorEvent, LogFormat } from './events.ts';
-import { headlineOf, isBug } from './failure.ts';
+import { headlineOf } from './failure.ts';
 import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
+import { type Prepare, Preparations } from './preparation.ts';
 import { ReadinessCheck } from './readiness.ts';
 import { monotonicClock } from './session/clock.ts';
 import { logEnd } from './log/end-line.ts';
 import { AttemptLog } from './log/task-log.ts';
 import { AlertReport } from './reports/alert-report.ts';
 import { EventReport } from './reports/event-report.ts';
+import { failureIn, traceOf } from './reports/failure-event.ts';
 import { alertPace, eventPace } from './reports/pace.ts';
 import { ProgressReport } from './reports/progress-report.ts';
 import { fencingToken, taskOf } from './task-context.ts';
@@ -46,6 +48,11 @@ interface RunningAttempt extends AttemptKey {
   readonly ended: Promise<void>;
 }
 
+export interface HandlerOptions<Params = unknown> {
+  /** Called when a booking of tasks of this type has this executor, before its window. */
+  readonly prepare?: Prepare<Params>;
+}
+
 /** Made by `createExecutor`. */
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -53,6 +60,11 @@ export class Executor {
   readonly #logFormat: LogFormat;
   readonly #handlers = new Map<string, Handler>();
   readonly #paces = { event: eventPace(), alert: alertPace() };
+  readonly #preparations = new Preparations({
+    tell: (event) => this.#event(event),
+    onBound: (isBound) => this.#readiness?.bind(isBound),
+    onFailure: () => this.checkReady(),
+  });
   #session: Worker | null = null;
   #readiness: ReadinessCheck | null = null;
   #executorId = '';
@@ -73,11 +85,16 @@ export class Executor {
    * Names the handler of a task type: one handler a type, and all of them before `start`.
    * @throws {TypeError} this is none, there is one already, or the executor has been started.
    */
-  handle<Params = unknown>(type: string, handler: Handler<Params>): this {
+  handle<Params = unknown>(
+    type: string,
+    handler: Handler<Params>,
+    options: HandlerOptions<Params> = {},
+  ): this {
     if (this.#session !== null) throw new TypeError('handle() comes before start().');
-    checkHandler(type, handler);
+    checkHandler(type, handler, options);
     if (this.#handlers.has(type)) throw new TypeError(`There is a handler for ${type} already.`);
     this.#handlers.set(type, handler as Handler);
+    this.#preparations.add(type, options.prepare as Prepare | undefined);
     return this;
   }
 
@@ -89,7 +106,8 @@ export class Executor {
    */
   async start(): Promise<void> {
     if (this.#session !== null) throw new TypeError('An executor starts once.');
-    const workerData = sessionSettings(this.#options, [...this.#handlers.keys()]);
+    const { isAny: prepares } = this.#preparations;
+    const workerData = sessionSettings(this.#options, [...this.#handlers.keys()], prepares);
     this.#executorId = workerData.executorId;
     // No listener for `error`: without its session this process cannot keep to its lease, and
     // an uncaught exception is the right end for it.
@@ -159,6 +177,7 @@ export class Executor {
 
   async #drain(): Promise<void> {
     this.#tell({ type: 'drain' });
+    this.#preparations.end();
     const running = this.#running;
     if (running === null) return;
     const drainTimeoutMs = this.#options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS;
@@ -189,6 +208,8 @@ export class Executor {
         if (running !== null) this.#abort(running, message.reason);
         return;
       }
+      case 'booked':
+        return this.#preparations.take(message.booking);
       case 'ping':
         return this.#tell({ type: 'pong' });
       case 'event':
@@ -278,28 +299,10 @@ export class Executor {
     this.#tell({ type: 'result', ...key, body: outcome.body });
     // What made it fail may be in the way of the next one too.
     if ('error' in end && aborted === null) this.checkReady();
-    this.#tellFailure(task, key, end, { aborted, problem: outcome.problem });
+    const failed = failureIn(task, key, end, { aborted, problem: outcome.problem });
+    if (failed !== null) this.#event(failed);
     const message = `${task.type} ${task.id} ${outcome.outcome}`;
     this.#event({ type: 'task_ended', message, ...key, ...traceOf(task) });
-  }
-
-  #tellFailure(
-    task: Task,
-    key: AttemptKey,
-    end: HandlerEnd,
-    { aborted, problem }: { aborted: AbortReason | null; problem: string | undefined },
-  ): void {
-    const { type, id } = task;
-    const attempt = `attempt ${key.attempt} of ${type} ${id}`;
-    const about = { type: 'handler_failed', ...key, ...traceOf(task) } as const;
-    if (problem !== undefined) {
-      return this.#event({ ...about, level: 'error', message: `${type} ${id} failed: ${problem}` });
-    }
-    // To throw is how a handler ends when it is told to; but not what is wrong with the program.
-    if (!('error' in end) || (aborted !== null && !isBug(end.error))) return;
-    const what = aborted === null ? 'failed' : `was told to end (${aborted}) and failed`;
-    const level = isBug(end.error) ? 'error' : 'warn';
-    this.#event({ ...about, level, ...thrownIn(`${attempt} ${what}`, end.error) });
   }
 
   async #handlerEnd(task: Task, context: Parameters<Handler>[1]): Promise<HandlerEnd> {
@@ -379,10 +382,6 @@ export class Executor {
     const context = { format: this.#logFormat, executorId: this.#executorId, at: new Date() };
     print(event, context);
   }
-}
-
-function traceOf({ traceparent }: Task): { readonly traceId?: string } {
-  return traceparent === null ? {} : { traceId: traceIdOf(traceparent) };
 }
 
 function onceAborted(signal: AbortSignal): Promise<void> {

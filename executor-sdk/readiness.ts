@@ -8,8 +8,8 @@ import type { EventDraft } from './events.ts';
 import { headlineOf, stackOf } from './failure.ts';
 import type { Clock } from './session/clock.ts';
 
-/** From an answer to the next question: while it is not ready, tasks may wait for it. */
-const EVERY_MS = { ready: 30_000, unready: 5_000 };
+/** From an answer to the next question; `watched`: while it is not ready, tasks may wait for it, and while it is bound, it may have to be replaced. */
+const EVERY_MS = { ready: 30_000, watched: 5_000 };
 /** How long there is for the answer. */
 const ANSWER_MS_MAX = 10_000;
 /** The least from an answer to the next question, however often that is asked for. */
@@ -39,6 +39,7 @@ export class ReadinessCheck {
   #isAsking = false;
   #isWanted = false;
   #isStopped = false;
+  #isBound = false;
   #restsUntil = 0;
   #callOff: () => void = () => undefined;
 
@@ -53,6 +54,12 @@ export class ReadinessCheck {
 
   start(): void {
     void this.#check();
+  }
+
+  /** A booking has it, or no more. */
+  bind(isBound: boolean): void {
+    this.#isBound = isBound;
+    if (isBound) this.checkSoon();
   }
 
   checkSoon(): void {
@@ -83,7 +90,7 @@ export class ReadinessCheck {
     this.#isAsking = false;
     this.#set(now, why);
     this.#restsUntil = clock.now() + REST_MS;
-    const everyMs = EVERY_MS[now.ok ? 'ready' : 'unready'];
+    const everyMs = EVERY_MS[now.ok && !this.#isBound ? 'ready' : 'watched'];
     this.#checkAt(this.#isWanted ? this.#restsUntil : clock.now() + everyMs);
   }
 

@@ -5,11 +5,13 @@
 import {
   type AssignedTask,
   jsonAt,
+  type MasterFrame,
   type Readiness,
   type WelcomeFrame,
 } from '@soda-scheduler/protocol';
 import type { AbortReason } from './errors.ts';
 import type { EventDraft } from './events.ts';
+import type { Booking } from './preparation.ts';
 
 /** What the session thread is started with. */
 export interface SessionSettings {
@@ -31,6 +33,8 @@ export interface SessionSettings {
   readonly version: string | undefined;
   /** Until it is told otherwise; undefined: it is never asked whether it is ready. */
   readonly ready: Readiness | undefined;
+  /** The master is to say which booking has it. */
+  readonly hearsOfBookings: boolean;
 }
 
 export interface AttemptKey {
@@ -59,6 +63,18 @@ export function offeredTask(assigned: AssignedTask, frameText: string): OfferedT
   const { params: _params, checkpoint: _checkpoint, ...task } = assigned;
   const paramsText = jsonAt(frameText, ['task', 'params']) ?? 'null';
   return { task, paramsText, checkpointText: jsonAt(frameText, ['task', 'checkpoint']) };
+}
+
+type Announced = NonNullable<Extract<MasterFrame, { type: 'booking' }>['booking']>;
+
+/** `frameText`: of the frame that it stands in, of which params are handed on as they were written. */
+export function bookingOf(announced: Announced, frameText: string): Booking {
+  const { id, type, from_at: fromAt, to_at: toAt, tasks } = announced;
+  const booked = tasks.map((task, at) => {
+    const paramsText = jsonAt(frameText, ['booking', 'tasks', at, 'params']) ?? 'null';
+    return { id: task.id, type, params: task.params, paramsText };
+  });
+  return { id, type, fromAt, toAt, tasks: booked };
 }
 
 export type Limits = WelcomeFrame['limits'];
@@ -96,6 +112,8 @@ export type FromSession =
   | ({ readonly type: 'abort'; readonly reason: AbortReason } & AttemptKey)
   /** Asks how late this thread is. */
   | { readonly type: 'ping' }
+  /** Which booking has it from now on, and what of it waits; null: none any more. */
+  | { readonly type: 'booked'; readonly booking: Booking | null }
   | { readonly type: 'event'; readonly event: EventDraft }
   /** The session is over. Null: as asked for. */
   | { readonly type: 'ended'; readonly refusal: string | null };

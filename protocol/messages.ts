@@ -85,6 +85,8 @@ export const helloFrame = z.object({
   lasting_id: z.boolean().default(true),
   /** Without it the executor is ready. */
   ready: ready.optional(),
+  /** To which it believes that it is bound. */
+  booking: z.string().min(1).max(64).optional(),
 });
 
 export const taskError = z.object({
@@ -341,6 +343,23 @@ const cancelFrame = z.object({
 /** `draining`: no new task will come until `false` follows. A running task goes on. */
 const drainFrame = z.object({ type: z.literal('drain'), seq, ack, draining: z.boolean() });
 
+/** Which booking has it from now on; null: none any more. Only to an executor whose `hello` names the feature `booking`. */
+const bookingFrame = z.object({
+  type: z.literal('booking'),
+  seq,
+  ack,
+  booking: z
+    .object({
+      id: z.string(),
+      type: z.string(),
+      from_at: z.number(),
+      to_at: z.number(),
+      /** That wait for it and are known: it may be given one of them. */
+      tasks: z.array(z.object({ id: taskId, params: json })),
+    })
+    .nullable(),
+});
+
 const masterHeartbeat = z.object({ type: z.literal('heartbeat'), n: z.int().min(0), ack });
 
 /** What a master may send. */
@@ -349,10 +368,12 @@ export const masterFrame = z.discriminatedUnion('type', [
   assignFrame,
   cancelFrame,
   drainFrame,
+  bookingFrame,
   masterHeartbeat,
   ackFrame,
 ]);
 
+export { decodeFrame } from './json/decode-frame.ts';
 export type HelloFrame = z.infer<typeof helloFrame>;
 /** As an executor may say it: what has a default may be left out. */
 export type SentHello = z.input<typeof helloFrame>;
@@ -372,27 +393,6 @@ export type EventFrame = z.infer<typeof eventFrame>;
 export type LogFrame = z.infer<typeof logFrame>;
 export type SentLogLine = z.input<typeof logLines>[number];
 export type AlertFrame = z.infer<typeof alertFrame>;
-
-/**
- * Parses and validates the text of one frame. The second form says in a few words what was
- * wrong, fit for a close reason.
- */
-export function decodeFrame<Schema extends z.ZodType>(
-  schema: Schema,
-  text: string,
-): { readonly frame: z.output<Schema> } | { readonly problem: string } {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { problem: 'not JSON' };
-  }
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return { frame: parsed.data };
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join('.') || 'frame';
-  return { problem: `${where}: ${issue?.message ?? 'invalid'}`.slice(0, 120) };
-}
 
 /** A sequenced frame before the session has numbered it. */
 export type Unsequenced<F> = F extends { seq: number } ? Omit<F, 'seq' | 'ack'> : never;

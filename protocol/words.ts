@@ -84,6 +84,9 @@ export const bookingStates = [
   'canceled',
 ] as const;
 
+/** Why an executor takes no tasks. */
+export const absences = ['away', 'draining', 'not_ready'] as const;
+
 /** What can become of a callback once its task has ended. */
 export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;
 

@@ -6,7 +6,14 @@ import { instantOf, TIME } from '../instant.ts';
 import { number } from '../options.ts';
 import { upTo } from '../task/task-search.ts';
 import { createCommand } from './create-command.ts';
-import { executorsInWords, localInstantOf, localTime, LOCAL, recurrenceInWords } from './words.ts';
+import {
+  executorsInWords,
+  LOCAL,
+  localInstantOf,
+  localTime,
+  recurrenceInWords,
+  unreadyInWords,
+} from './words.ts';
 
 export function bookingCommand(): Command {
   return new Command('booking')
@@ -81,6 +88,7 @@ function fieldsOf(booking: BookingView): (readonly [string, string | number | nu
     ['executors', executorsInWords(booking)],
     ['bound', booking.executors.join(' ')],
     ['short', booking.short === 0 ? null : `${booking.short} that should be bound by now`],
+    ...booking.unready.map((one) => ['not of use', unreadyInWords(one)] as const),
     ['tasks', booking.maintenance ? 'none: it is for maintenance' : booking.tasks],
     ['bound before', `${booking.lead} s`],
     ['held before', `${booking.hold} s`],

@@ -70,3 +70,12 @@ export function typed(booking: BookingRequest): string {
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Who cannot serve, and why: another takes its place. */
+export function unreadyInWords({ executor_id, reason, message }: Unready): string {
+  const why =
+    reason === 'away' ? 'it is not connected' : reason === 'draining' ? 'it drains' : message;
+  return `${executor_id}: ${why ?? 'it does not say why'}`;
+}
+
+type Unready = BookingView['unready'][number];

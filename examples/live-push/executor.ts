@@ -6,6 +6,7 @@ import { findFfmpeg, missingProgram } from '../media/binaries.ts';
 import { runChild } from '../media/child-process.ts';
 import { MediaRoot } from '../media/media-root.ts';
 import { COMMON_SETTINGS, executorOptions, DEFAULT_URL, runProgram } from '../media/program.ts';
+import { inputsPreparer } from './inputs.ts';
 import { pushHandler } from './push.ts';
 
 const HELP = `Runs tasks of type ffmpeg.push. Settings are environment variables:
@@ -45,9 +46,9 @@ async function main(env: z.output<typeof settings>): Promise<void> {
   const programs = await findFfmpeg(process.env);
   const mediaRoot = await MediaRoot.open(env.MEDIA_ROOT);
   const leaseMs = Math.round(env.LEASE_SECONDS * 1000);
+  const inputs = { ...programs, mediaRoot, probed: { inputs: [] } };
   const handler = pushHandler({
-    ...programs,
-    mediaRoot,
+    ...inputs,
     allowedHosts: new Set(env.PUSH_HOSTS),
     threads: env.FFMPEG_THREADS ?? null,
     // The rest of the lease is for ending in; see the SDK.
@@ -69,7 +70,7 @@ async function main(env: z.output<typeof settings>): Promise<void> {
       (await missingPartOnce()) ??
       true,
   })
-    .handle('ffmpeg.push', handler)
+    .handle('ffmpeg.push', handler, { prepare: inputsPreparer(inputs) })
     .start();
 }
 

@@ -1,10 +1,11 @@
 /**
- * Finds what a push shows, and looks into it, before anything is sent: a class must not fail at its first minute. What an
- * attempt before this one has found is not looked into again: every tenth of a second counts then.
+ * Finds what a push shows, and looks into it, before anything is sent: a class must not fail at its first minute. What was
+ * looked into while its booking was still to come, or by an attempt before this one, is not looked into again: every
+ * tenth of a second counts then.
  */
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { NonRetryableError } from '@soda-scheduler/executor-sdk';
+import { type Booking, NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 import type { RunOptions } from '../media/child-process.ts';
 import { GUARDED_INPUT, GUARDED_STILL } from '../media/input-guard.ts';
@@ -12,7 +13,7 @@ import type { Media } from '../media/media.ts';
 import type { MediaRoot } from '../media/media-root.ts';
 import { type Prober, probe } from '../media/probe.ts';
 import type { Input } from './commands.ts';
-import type { PushParams } from './params.ts';
+import { parseParams, type PushParams } from './params.ts';
 
 const STILLS = ['.png', '.jpg', '.jpeg'];
 
@@ -28,6 +29,12 @@ export interface InputOptions extends Prober {
   readonly limits: Omit<RunOptions, 'onStdout'>;
   /** The checkpoint of an attempt before this one. */
   readonly lastCheckpoint: unknown;
+  readonly probed: Probed;
+}
+
+/** What was looked into for the booking that has this executor. */
+export interface Probed {
+  inputs: Known;
 }
 
 const checkpoint = z.object({
@@ -46,7 +53,7 @@ type Known = z.output<typeof checkpoint>['inputs'];
 /** @throws {NonRetryableError} one is not there, or is not what it has to be. */
 export async function findInputs(params: PushParams, options: InputOptions): Promise<Inputs> {
   const parsed = checkpoint.safeParse(options.lastCheckpoint);
-  const known = parsed.success ? parsed.data.inputs : [];
+  const known = [...(parsed.success ? parsed.data.inputs : []), ...options.probed.inputs];
   const { warmup: before } = params;
   const [main, warmup, fallback] = await Promise.all([
     find(params.main, 'main', options, known),
@@ -85,4 +92,32 @@ async function find(
     throw new NonRetryableError(`${use} ${name}: expected a picture of up to 8192x4320 pixels`);
   }
   return { name, path, bytes, media, isStill };
+}
+
+/**
+ * Looks into what the tasks of a booking show, before its window: then they need not, and what is wrong is told in time.
+ * @throws what is wrong with the first of them that no push could begin with.
+ */
+export function inputsPreparer(options: Omit<InputOptions, 'limits' | 'lastCheckpoint'>) {
+  return async ({ tasks }: Booking, signal: AbortSignal): Promise<void> => {
+    const { probed } = options;
+    const limits = { signal, stallMs: 10_000, killGraceMs: 1_000 };
+    const found: Known = [];
+    const wrong: unknown[] = [];
+    for (const { params } of tasks) {
+      try {
+        const inputs = await findInputs(parseParams(params), {
+          ...options,
+          limits,
+          lastCheckpoint: null,
+        });
+        found.push(...checkpointOf(inputs).inputs);
+      } catch (error) {
+        signal.throwIfAborted();
+        wrong.push(error);
+      }
+    }
+    probed.inputs = found;
+    if (wrong.length > 0) throw wrong[0];
+  };
 }

@@ -60,6 +60,7 @@ export class Handshake {
   readonly #refusedFrames = new RefusedFrames();
   /** Undefined: the next `hello` begins a new session. */
   #sessionId: string | undefined;
+  #bookingId: string | undefined;
   #helloSentAt = 0;
   #term = 0;
   /** These and those that were fenced are named again until the master has answered. */
@@ -72,6 +73,11 @@ export class Handshake {
     this.#options = options;
     this.#died = options.predecessors.died.slice(-NAMED_COUNT_MAX);
     this.#fenced = options.predecessors.fenced;
+  }
+
+  /** As the master has said: a new session is told if that has changed. */
+  bookedBy(bookingId: string | undefined): void {
+    this.#bookingId = bookingId;
   }
 
   addFenced({ taskId, attempt }: AttemptKey): void {
@@ -103,13 +109,14 @@ export class Handshake {
       ...(version !== undefined && { version }),
       host: hostname().slice(0, 255),
       pid: process.pid,
-      features: FEATURES,
+      features: settings.hearsOfBookings ? [...FEATURES, 'booking'] : FEATURES,
       boot_id: predecessors.bootId,
       ...(leaseMs !== undefined && { lease_ms: leaseMs }),
       died: [...this.#died],
       fenced: [...this.#named],
       lasting_id: settings.isLastingId,
       ...(ready && { ready }),
+      ...(this.#bookingId !== undefined && { booking: this.#bookingId }),
     };
   }
 

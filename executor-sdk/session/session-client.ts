@@ -21,7 +21,7 @@ import { LogSpool } from '../log/log-spool.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
 import { type Ended, Failures, NEVER_DIALLED, keepConnecting } from './reconnect.ts';
 import type { AttemptKey, FromSession, SessionSettings, ToSession } from '../thread-messages.ts';
-import { keyOf, nameOf } from '../thread-messages.ts';
+import { bookingOf, keyOf, nameOf } from '../thread-messages.ts';
 
 /** With nothing to lose: it is back within that of the master, and 10,000 of these are 2,000 a second. */
 const RECONNECT_WAIT_MS_MAX = 5_000;
@@ -270,10 +270,16 @@ export class SessionClient {
     else if (frame.type === 'cancel') {
       const key = { taskId: frame.task_id, attempt: frame.attempt };
       this.#guard.abort(key, frame.reason, frame.grace_ms);
-    } else if (frame.draining) this.#event('draining', 'the master sends no new task for now');
+    } else if (frame.type === 'booking') this.#booked(frame, text);
+    else if (frame.draining) this.#event('draining', 'the master sends no new task for now');
     // After the frame itself: it may call off the very attempt whose acceptance it acknowledges.
     this.#attempts.beginOnceAcknowledged();
     this.#outbox.sendReports();
+  }
+
+  #booked({ booking }: Extract<NumberedFrame, { type: 'booking' }>, text: string): void {
+    this.#handshake.bookedBy(booking?.id);
+    this.#options.tell({ type: 'booked', booking: booking && bookingOf(booking, text) });
   }
 
   /** Without a connection the frame waits in the session, which sends it on resuming. */

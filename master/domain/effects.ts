@@ -85,7 +85,19 @@ export type ExecutorCommand =
       readonly reason: CancelReason | 'stale_attempt';
       readonly graceMs: number;
     }
-  | { readonly type: 'drain'; readonly draining: boolean };
+  | { readonly type: 'drain'; readonly draining: boolean }
+  /** Which booking has it from now on; null: none any more. */
+  | { readonly type: 'booking'; readonly booking: AnnouncedBooking | null };
+
+/** What an executor may get ready for. */
+export interface AnnouncedBooking {
+  readonly id: string;
+  readonly type: string;
+  readonly from: number;
+  readonly to: number;
+  /** Of its tasks that wait those that are known: it may be given one of them. */
+  readonly tasks: readonly Pick<Task, 'id' | 'params'>[];
+}
 
 /** Something worth a log line or a counter; it changes nothing. */
 export type Observation =

@@ -84,6 +84,8 @@ export interface ExecutorHello {
   /** Attempts that a process of its id ended by itself, for want of a lease. */
   readonly fenced: readonly { readonly taskId: string; readonly attempt: number }[];
   readonly ready: Readiness;
+  /** To which it believes that it is bound; null: to none, or it does not say. */
+  readonly booking: string | null;
 }
 
 /** A sequenced frame of an executor; the session confirms `seq` once it is safely handled. */

@@ -12,7 +12,7 @@ import {
   TASK_TYPE_EXPECTED,
   TASK_TYPE_PATTERN,
 } from '../limits.ts';
-import { bookingStates } from '../words.ts';
+import { absences, bookingStates } from '../words.ts';
 
 const labels = z.array(label).max(8);
 const seconds = (max: number) => z.number().min(0).max(max);
@@ -86,6 +86,15 @@ export const bookingView = z.object({
   skipped: z.array(z.string()).describe('Windows to come that are left out, by their `from`.'),
   windows: z.array(window).describe('Those that follow this one: at most ten.'),
   executors: z.array(z.string()).describe('That are bound.'),
+  unready: z
+    .array(
+      z.object({
+        executor_id: z.string(),
+        reason: z.enum(absences),
+        message: z.string().nullable().describe('In its own words.'),
+      }),
+    )
+    .describe('Of these, who cannot serve now: the next that is free takes the place of each.'),
   short: z.int().describe('Executors that it should have bound by now, and has not.'),
   tasks: z.int().describe('Its tasks that have not ended.'),
   created_at: z.string(),

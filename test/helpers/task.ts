@@ -238,6 +238,7 @@ export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
     bootId: '',
     usesMac: false,
     leaseMs: testPolicy.leaseMs,
+    booking: null,
     died: [],
     fenced: [],
     ready: READY,

@@ -26,7 +26,7 @@ import type {
   RunningAttempt,
 } from '@soda-scheduler/protocol';
 import { FRAME_VALUE_LENGTH_MAX } from '../../domain/bounds.ts';
-import type { ExecutorCommand } from '../../domain/effects.ts';
+import type { AnnouncedBooking, ExecutorCommand } from '../../domain/effects.ts';
 import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../../domain/events.ts';
 import { READY, type Readiness } from '../../domain/model/executor.ts';
 import type { Task } from '../../domain/model/task.ts';
@@ -88,6 +88,7 @@ export function connectedEvent(
     fenced: hello.fenced.map(({ task_id: taskId, attempt }) => ({ taskId, attempt })),
     ready: READY,
     ...readinessIn(hello),
+    booking: hello.booking ?? null,
   };
   return { type: 'executorConnected', ...executor };
 }
@@ -173,7 +174,18 @@ export function commandBody(command: ExecutorCommand, term: number, mac?: string
       } satisfies MasterMessage);
     case 'drain':
       return JSON.stringify({ type: 'drain', draining: command.draining } satisfies MasterMessage);
+    case 'booking':
+      return `{"type":"booking","booking":${bookingText(command.booking)}}`;
   }
+}
+
+/** Params are spliced in as they are. */
+function bookingText(booking: AnnouncedBooking | null): string {
+  if (booking === null) return 'null';
+  const { id, type, from, to } = booking;
+  const tasks = booking.tasks.map((task) => jsonObject({ id: task.id }, { params: task.params }));
+  const fields = { id, type, from_at: from, to_at: to };
+  return jsonObject(fields, { tasks: `[${tasks.join(',')}]` });
 }
 
 /** Params and checkpoint are spliced in as they are: they may be large, and are JSON already. */

@@ -183,8 +183,15 @@ export function welcomeFrame(
   };
 }
 
-/** In words that it knows: to others a task that is suspended, or whose booking is over, is canceled, which ends the attempt alike. */
-export function wordedFor({ knows }: ExecutorSession, command: ExecutorCommand): ExecutorCommand {
+/**
+ * In words that it knows: to others a task that is suspended, or whose booking is over, is canceled, which ends the
+ * attempt alike. Null: there are none, and it need not know.
+ */
+export function wordedFor(
+  { knows }: Pick<ExecutorSession, 'knows'>,
+  command: ExecutorCommand,
+): ExecutorCommand | null {
+  if (command.type === 'booking') return knows.has('booking') ? command : null;
   if (command.type !== 'cancel') return command;
   const { reason } = command;
   if ((reason !== 'suspended' && reason !== 'booking_end') || knows.has(reason)) return command;

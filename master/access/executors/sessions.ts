@@ -156,12 +156,13 @@ export class ExecutorSessions implements ExecutorLink {
 
   send(sessionId: string, command: ExecutorCommand, term: number): void {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) return;
+    const worded = session && wordedFor(session, command);
+    if (session === undefined || worded === null || worded === undefined) return;
     const task = command.type === 'assign' ? command.task : null;
     if (task !== null) this.#logs?.offered(task);
     const mac =
       task && session.usesMac ? this.#macs.of(session, task.seq, task.attempt) : undefined;
-    const body = commandBody(wordedFor(session, command), term, mac);
+    const body = commandBody(worded, term, mac);
     const bytes = Buffer.byteLength(body);
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
     const isTooMuch = this.#sent.bytes + bytes > sentBytesMax;

@@ -14,6 +14,10 @@ export const SKIPS_MAX = 100;
 export const BOOKED_TASKS_MAX = 1_000;
 export const BOOKED_TASK_PAGE = 200;
 
+/** Tasks that wait of which an executor is told as it is bound, and characters of their params: what fits into a frame. */
+export const ANNOUNCED_COUNT_MAX = 16;
+export const ANNOUNCED_LENGTH_MAX = 256 * 1024;
+
 /** Executors that have gone count for so long, and so many of them are known. */
 export const GONE_MS = 600_000;
 export const GONE_EXECUTORS_MAX = 10_000;

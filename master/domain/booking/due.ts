@@ -77,7 +77,7 @@ export function endWindow(
   countBookedIdle(state, booking, now, out);
   if (how !== 'ended' || !booking.mayOverrun) endRunning(state, id, now, out);
   deactivate(state, id);
-  for (const { executorId } of booking.executors) unbind(state, id, executorId);
+  for (const { executorId } of booking.executors) unbind(state, id, executorId, out);
   leavePlan(state, booking);
   const rest = booking.windows.filter(({ from }) => from > booking.from);
   const windows = how === 'canceled' ? [] : withNext(state, booking, rest, now);

@@ -20,6 +20,7 @@ import { beginEnding } from '../steps/cancel.ts';
 import { changePool } from '../steps/fleet.ts';
 import { countReserved } from '../steps/limits.ts';
 import { becomeIdle, currentTask, rouse } from '../steps/occupation.ts';
+import { announce } from './announce.ts';
 import type { ActiveBooking } from './bookings-state.ts';
 import { bareOf, bookedPoolOf } from './capacity.ts';
 import { enterPlan, leavePlan } from './planning.ts';
@@ -136,7 +137,7 @@ function letAllGo(state: State, active: ActiveBooking): void {
 }
 
 /** Executors that it has and that are of use to it; one that has a task of it is its own whatever has become of it. */
-function isOfUse(state: State, { id }: Booking, executorId: string): boolean {
+export function isOfUse(state: State, { id }: Booking, executorId: string): boolean {
   const executor = state.executors.get(executorId);
   if (executor === undefined) return false;
   return isServing(executor) || executor.occupation?.booking === id;
@@ -241,10 +242,11 @@ function bindAll(
   leavePlan(state, booking);
   const windows = windowsWith(state, booking, executors);
   enterPlan(state, putBooking(state, { ...booking, executors, windows }, out));
-  for (const executorId of gone) unbind(state, id, executorId);
+  for (const executorId of gone) unbind(state, id, executorId, out);
   for (const executor of chosen) {
     changePool(state, executor);
     becomeIdle(state, executor);
+    announce(state, executor, out);
     tell(
       state,
       out,
@@ -279,7 +281,7 @@ function windowsWith(
 }
 
 /** It is nobody's any more. What it has still goes on. */
-export function unbind(state: State, id: string, executorId: string): void {
+export function unbind(state: State, id: string, executorId: string, out: Output): void {
   const { boundTo } = state.bookings;
   if (boundTo.get(executorId) !== id) return;
   boundTo.delete(executorId);
@@ -287,6 +289,7 @@ export function unbind(state: State, id: string, executorId: string): void {
   if (executor === undefined) return;
   changePool(state, executor);
   becomeIdle(state, executor);
+  announce(state, executor, out);
 }
 
 /** From its hold on; `isBound`: from its lead on, with its part of what limits allow. */

@@ -2,6 +2,7 @@
  * Executors come, stay, and go. The lease decides: an executor that is not heard of for so long
  * has lost what it ran; until then everything it runs stays its own, whatever its socket does.
  */
+import { announce } from '../booking/announce.ts';
 import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
@@ -75,6 +76,7 @@ export function executorConnected(
   reconcile(state, executor, event.running, isExcused, now, out);
   if (executor.drainRequested) sendDrain(executor, out);
   becomeIdle(state, executor);
+  if (executor.booking !== null || event.booking !== null) announce(state, executor, out);
   const { executorId, types, host } = event;
   out.effects.push({ type: 'observe', event: 'executor_joined', executorId, types });
   tell(state, out, 'executor.joined', now, { executorId }, { types, host });

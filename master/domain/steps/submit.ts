@@ -3,6 +3,7 @@ import { taskInserted } from '../changes.ts';
 import { tellTask } from '../feed/tell.ts';
 import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
+import { announceTasks } from '../booking/announce.ts';
 import { bookedAs, countBooked } from '../booking/tasks.ts';
 import { runBegan } from '../jobs/activity.ts';
 import { fullFor } from '../limits/quota.ts';
@@ -27,12 +28,17 @@ export function tasksSubmitted(
   // A task that is only in the store is not in `state.tasks`; an earlier one of this very batch
   // may be such a task.
   const accepted = new Map<string, string>();
+  const booked = new Map<string, string[]>();
   const reply = event.tasks.map((task): SubmitOutcome => {
     const holderHash = event.taken?.get(task.id) ?? accepted.get(task.id);
     const outcome = accept(state, task, holderHash, now, out);
-    if (outcome.kind === 'accepted') accepted.set(task.id, task.requestHash);
+    if (outcome.kind !== 'accepted') return outcome;
+    accepted.set(task.id, task.requestHash);
+    const { booking = null } = task;
+    if (booking !== null) booked.set(booking, [...(booked.get(booking) ?? []), task.id]);
     return outcome;
   });
+  for (const [booking, taskIds] of booked) announceTasks(state, taskIds, booking, now, out);
   out.effects.push({ type: 'reply', request: event.request, reply });
 }
 

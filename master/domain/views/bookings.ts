@@ -1,20 +1,43 @@
 /** Bookings for people, with what memory knows of them beside their rows. */
 import type { Booking } from '../booking/booking.ts';
+import { isOfUse } from '../booking/settle.ts';
+import { absenceOf } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 
 export interface SeenBooking {
   readonly booking: Booking;
   /** Executors that it should have bound by now, and has not. */
   readonly shortCount: number;
+  /** Of the executors that it has those that cannot serve now: the next that is free takes the place of each. */
+  readonly unready: readonly Unready[];
   /** Its tasks that have not ended. */
   readonly taskCount: number;
 }
 
+export interface Unready {
+  readonly executorId: string;
+  readonly reason: NonNullable<ReturnType<typeof absenceOf>>;
+  /** In its own words; null: it says nothing. */
+  readonly message: string | null;
+}
+
 /** All of them, in no order. */
-export function seenBookings({ bookings }: State): SeenBooking[] {
+export function seenBookings(state: State): SeenBooking[] {
+  const { bookings } = state;
   return [...bookings.byId.values()].map((booking) => ({
     booking,
     shortCount: bookings.active.get(booking.id)?.shortCount ?? 0,
+    unready: [...unreadyOf(state, booking)],
     taskCount: bookings.taskCounts.get(booking.id) ?? 0,
   }));
+}
+
+function* unreadyOf(state: State, booking: Booking): Generator<Unready> {
+  for (const { executorId } of booking.executors) {
+    if (isOfUse(state, booking, executorId)) continue;
+    const executor = state.executors.get(executorId);
+    const reason = executor === undefined ? 'away' : (absenceOf(executor) ?? 'away');
+    const message = reason === 'not_ready' ? (executor?.readiness.reason ?? null) : null;
+    yield { executorId, reason, message };
+  }
 }

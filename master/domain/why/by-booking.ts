@@ -88,6 +88,13 @@ export function busyOfBooking(asked: Asked, ownCount: number, facts: Facts): Ref
   };
 }
 
+/** What becomes of it that those whom its own booking has cannot serve; empty: it is of none. */
+export function replacedInWords(asked: Asked): string {
+  const booking = ownBooking(asked);
+  if (booking === null) return '';
+  return ` Booking ${booking.id} has the next that is free in their place.`;
+}
+
 /** It lacks executors: whoever is free next is its own. */
 function shortOf(asked: Asked, booking: Booking, ownCount: number, facts: Facts): Refusal {
   const { id, count } = booking;

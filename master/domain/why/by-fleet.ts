@@ -16,7 +16,7 @@ import {
 import { keptFor, isKeptFrom } from '../queue/route.ts';
 import { aheadOf } from './ahead.ts';
 import type { Asked, Facts, Refusal, Remedy } from './asked.ts';
-import { allBooked, busyOfBooking, keptForBooking } from './by-booking.ts';
+import { allBooked, busyOfBooking, keptForBooking, replacedInWords } from './by-booking.ts';
 import { connectedIn, started, takesNow, waiting } from './remedies.ts';
 import { comeFirst, counted, inMb, inWords, withLabels } from './words.ts';
 
@@ -199,7 +199,7 @@ function allDrained(asked: Asked, fitting: readonly Executor[], facts: Facts): R
   return {
     reason: 'draining',
     key: 'draining',
-    message: `${fittingInWords(fitting)}, all draining.`,
+    message: `${fittingInWords(fitting)}, all draining.${replacedInWords(asked)}`,
     facts,
     remedies: () => [...undrained(asked, fitting), started(asked)],
   };
@@ -231,7 +231,7 @@ function allUnready(asked: Asked, executors: readonly Executor[], facts: Facts):
   return {
     reason: 'not_ready',
     key: 'not_ready',
-    message: `${who}. ${one?.id} says: ${reason}.`,
+    message: `${who}. ${one?.id} says: ${reason}.${replacedInWords(asked)}`,
     facts: { ...facts, executorId: one?.id ?? '', error: reason },
     remedies: () => [started(asked, `Put right what ${one?.id} says, or start`)],
   };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { NonRetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
+import { inputsPreparer } from '../../../examples/live-push/inputs.ts';
 import { type PushSettings, pushHandler } from '../../../examples/live-push/push.ts';
 import type { PushResult } from '../../../examples/live-push/report.ts';
 import { findFfmpeg } from '../../../examples/media/binaries.ts';
@@ -100,6 +101,7 @@ describe('a live push', function () {
     const handler = pushHandler({
       ...prober,
       mediaRoot,
+      probed: { inputs: [] },
       allowedHosts,
       threads: 1,
       standstillMsMax: 1e6,
@@ -265,5 +267,32 @@ describe('a live push', function () {
       checkpoint: { version: 1, inputs: [] },
     });
     expect(result).to.include({ frames: 0 });
+  });
+
+  it('does not look into again what it did when a booking had it, and says then what is missing', async () => {
+    const probed: PushSettings['probed'] = { inputs: [] };
+    const prepare = inputsPreparer({ ...prober, mediaRoot: await MediaRoot.open(root), probed });
+    const params = { path: 'prepared.flv', main: 'main.mp4', starts_at: Date.now(), video };
+    const { signal } = new AbortController();
+    const booking = { id: 'bk-1', type: 'ffmpeg.push', fromAt: 0, toAt: 1 };
+    const task = (given: object) => ({
+      ...{ id: 't', type: booking.type },
+      params: given,
+      paramsText: '',
+    });
+    const tasks = [task({ ...params, main: 'none.mp4' }), task(params)];
+    const wrong = await prepare({ ...booking, tasks }, signal).catch((error: Error) => error);
+    expect(String(wrong)).to.match(/none\.mp4/);
+    expect(probed.inputs.map(({ name }) => name)).to.deep.equal(['main.mp4']);
+
+    const settings = { ffprobe: '/nonexistent', probed };
+    const ends_at = Date.now() + 1_000;
+    const { error } = await push({ params: { ...params, ends_at }, settings });
+    expect(error).to.equal(undefined);
+    const { error: failed } = await push({
+      params: { ...params, ends_at: Date.now() + 1_000 },
+      settings: { ffprobe: '/nonexistent' },
+    });
+    expect(String(failed)).to.match(/nonexistent/);
   });
 });

@@ -60,6 +60,7 @@ export class SimExecutor {
         reserve,
         sdk: 'simulation',
         version: undefined,
+        hearsOfBookings: false,
       },
       predecessors: { bootId: bootOf(executorId), died: [], fenced: [], onTold: () => undefined },
       clock: process,
@@ -181,6 +182,7 @@ export class SimExecutor {
         return this.#handlerOf(message)?.abort(message.reason);
       case 'ended':
         return this.kill(message.refusal ?? 'it has left');
+      case 'booked':
       case 'ping':
       case 'event':
     }

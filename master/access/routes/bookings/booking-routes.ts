@@ -211,7 +211,7 @@ function placeIn(cursor: string): Place {
   return { from: Number(from), id };
 }
 
-function viewOf({ booking, shortCount, taskCount }: SeenBooking): BookingView {
+function viewOf({ booking, shortCount, unready, taskCount }: SeenBooking): BookingView {
   return {
     booking_id: booking.id,
     state: booking.state,
@@ -231,6 +231,7 @@ function viewOf({ booking, shortCount, taskCount }: SeenBooking): BookingView {
     skipped: booking.skips.map((at) => iso(at)),
     windows: booking.windows.slice(1, 11).map(({ from, to }) => ({ from: iso(from), to: iso(to) })),
     executors: booking.executors.map(({ executorId }) => executorId),
+    unready: unready.map(({ executorId, ...why }) => ({ executor_id: executorId, ...why })),
     short: shortCount,
     tasks: taskCount,
     created_at: iso(booking.createdAt),

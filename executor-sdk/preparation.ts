@@ -1,0 +1,143 @@
+/** What is got ready for a booking: from when this executor is bound to it until it is released. */
+import { isDeepStrictEqual } from 'node:util';
+import { type EventDraft, thrownIn } from './events.ts';
+
+/** A window in which this executor runs tasks of a booking, and nothing else. */
+export interface Booking<Params = unknown> {
+  readonly id: string;
+  /** Of its tasks. */
+  readonly type: string;
+  /** When its window begins and ends, as epoch milliseconds of the master. */
+  readonly fromAt: number;
+  readonly toAt: number;
+  /**
+   * Tasks that wait for it, those that are due first: of a booking of several executors this one may be given any of
+   * them. At most 16, of 256 KiB of params; none, where none is known yet.
+   */
+  readonly tasks: readonly BookedTask<Params>[];
+}
+
+/** Of a `Task` what is known before it is given to an executor. */
+interface BookedTask<Params> {
+  readonly id: string;
+  readonly type: string;
+  readonly params: Params;
+  readonly paramsText: string;
+}
+
+/**
+ * Gets ready for a booking, such as by bringing inputs near. Called once this executor is bound, 30 s before the window
+ * unless the booking says otherwise, and again with all tasks when more are known; never twice at once. It may run
+ * beside a task that is about to end, and goes on when one of the booking begins.
+ * @param signal Aborts when the booking is over, another executor takes its place, or this one stops.
+ */
+export type Prepare<Params = unknown> = (booking: Booking<Params>, signal: AbortSignal) => unknown;
+
+interface PreparationsOptions {
+  readonly tell: (event: EventDraft) => void;
+  /** A booking has this executor, or none has any more. */
+  readonly onBound: (isBound: boolean) => void;
+  /** What stands in the way of a `prepare` may be in the way of a task. */
+  readonly onFailure: () => void;
+}
+
+/** The `prepare` of each type, and what goes on of them. */
+export class Preparations {
+  readonly #options: PreparationsOptions;
+  readonly #prepares = new Map<string, Prepare>();
+  #booking: Booking | null = null;
+  #preparation: Preparation | null = null;
+
+  constructor(options: PreparationsOptions) {
+    this.#options = options;
+  }
+
+  get isAny(): boolean {
+    return this.#prepares.size > 0;
+  }
+
+  add(type: string, prepare: Prepare | undefined): void {
+    if (prepare !== undefined) this.#prepares.set(type, prepare);
+  }
+
+  /** This booking has it now; null: none. */
+  take(booking: Booking | null): void {
+    const { tell, onBound } = this.#options;
+    const before = this.#booking;
+    this.#booking = booking;
+    if (booking !== null && before !== null && isSame(booking, before)) {
+      // A master that has begun anew says it again.
+      if (!isDeepStrictEqual(booking, before)) this.#preparation?.tell(booking);
+      return;
+    }
+    this.end();
+    if (before !== null) tell({ type: 'released', message: `released by booking ${before.id}` });
+    if (booking !== null) {
+      const from = new Date(booking.fromAt).toISOString();
+      tell({ type: 'bound', message: `bound to booking ${booking.id} from ${from}` });
+      this.#begin(booking);
+    }
+    onBound(booking !== null);
+  }
+
+  /** Nothing goes on, or begins before it is bound anew. */
+  end(): void {
+    this.#preparation?.end();
+    this.#preparation = null;
+  }
+
+  #begin(booking: Booking): void {
+    const prepare = this.#prepares.get(booking.type);
+    if (prepare === undefined) return;
+    this.#preparation = new Preparation(prepare, (error) => {
+      const what = `prepare failed for booking ${booking.id}`;
+      this.#options.tell({ type: 'prepare_failed', ...thrownIn(what, error) });
+      this.#options.onFailure();
+    });
+    this.#preparation.tell(booking);
+  }
+}
+
+/** Of one window. */
+class Preparation {
+  readonly #prepare: Prepare;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #over = new AbortController();
+  #next: Booking | null = null;
+  #isBusy = false;
+
+  /** `onFailure`: what `prepare` has thrown, unless it was told to end. */
+  constructor(prepare: Prepare, onFailure: (error: unknown) => void) {
+    this.#prepare = prepare;
+    this.#onFailure = onFailure;
+  }
+
+  /** That is all that is known of it. */
+  tell(booking: Booking): void {
+    this.#next = booking;
+    if (!this.#isBusy) void this.#run();
+  }
+
+  end(): void {
+    this.#over.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#over;
+    this.#isBusy = true;
+    for (let next = this.#next; next !== null && !signal.aborted; next = this.#next) {
+      this.#next = null;
+      try {
+        await this.#prepare(next, signal);
+      } catch (error) {
+        if (!signal.aborted) this.#onFailure(error);
+      }
+    }
+    this.#isBusy = false;
+  }
+}
+
+/** The same window. */
+function isSame(one: Booking, other: Booking): boolean {
+  return one.id === other.id && one.fromAt === other.fromAt;
+}

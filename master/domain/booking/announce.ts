@@ -1,0 +1,52 @@
+/** Executors are told which booking has them, and what of it waits: so they may get ready before its window. */
+import type { AnnouncedBooking, Output } from '../effects.ts';
+import type { Executor } from '../model/executor.ts';
+import type { State } from '../state/state.ts';
+import type { Booking } from './booking.ts';
+import { ANNOUNCED_COUNT_MAX, ANNOUNCED_LENGTH_MAX } from './booking-bounds.ts';
+
+/** It is bound, or no more, or has come back and may not know. Maintenance asks nothing of it. */
+export function announce(state: State, executor: Executor, out: Output): void {
+  const { bookings } = state;
+  const booking = bookings.byId.get(bookings.boundTo.get(executor.id) ?? '');
+  const isTold = booking !== undefined && !booking.isMaintenance;
+  send(executor, isTold ? announcedOf(state, booking) : null, out);
+}
+
+/** More of its tasks wait: those that are to run them know what they are, if it is early enough. */
+export function announceTasks(
+  state: State,
+  taskIds: readonly string[],
+  bookingId: string,
+  now: number,
+  out: Output,
+): void {
+  const booking = state.bookings.byId.get(bookingId);
+  if (booking === undefined || booking.state !== 'bound' || booking.from <= now) return;
+  const announced = announcedOf(state, booking);
+  if (!announced.tasks.some(({ id }) => taskIds.includes(id))) return;
+  for (const { executorId } of booking.executors) {
+    const executor = state.executors.get(executorId);
+    if (executor !== undefined) send(executor, announced, out);
+  }
+}
+
+function send({ sessionId }: Executor, booking: AnnouncedBooking | null, out: Output): void {
+  if (sessionId === null) return;
+  const command = { type: 'booking', booking } as const;
+  out.effects.push({ type: 'sendToExecutor', sessionId, command });
+}
+
+/** Those that are in memory, in the order in which they are due. */
+function announcedOf({ delayed }: State, { id, type, from, to }: Booking): AnnouncedBooking {
+  const tasks: { id: string; params: string }[] = [];
+  let length = 0;
+  for (const task of delayed) {
+    if (task.dueAt >= to || tasks.length >= ANNOUNCED_COUNT_MAX) break;
+    if (task.booking !== id) continue;
+    length += task.params.length;
+    if (length > ANNOUNCED_LENGTH_MAX) break;
+    tasks.push({ id: task.id, params: task.params });
+  }
+  return { id, type, from, to, tasks };
+}
