@@ -18,7 +18,7 @@ import {
   readBounded,
   retryAfterMs,
 } from '../requests/guarded-requests.ts';
-import { type Credential, credentialsFor } from './credentials.ts';
+import { type Credential, credentialsFor, secretsIn } from './credentials.ts';
 import { valueAt } from './json-pointer.ts';
 import {
   type Condition,
@@ -158,7 +158,7 @@ class Exchange {
           `${method} ${shown(url)}: the answer has more than ${bytesMax} bytes`,
         );
       }
-      return { ...answer, body: bodyOf(bytes, Object.values(own)) };
+      return { ...answer, body: bodyOf(bytes, secretsIn(own)) };
     } catch (error) {
       ctx.signal.throwIfAborted();
       if (error instanceof NonRetryableError) throw error;

@@ -104,12 +104,16 @@ async function readWhole(path: string, name: string): Promise<Buffer> {
     throw new NonRetryableError(`name: ${name} ${why}`);
   });
   try {
-    const { size } = await file.stat();
-    if (!(await file.stat()).isFile()) throw new NonRetryableError(`name: ${name} is no file`);
-    if (size > SCRIPT_BYTES_MAX) {
-      throw new NonRetryableError(`name: ${name} has more than ${SCRIPT_BYTES_MAX} bytes`);
+    const found = await file.stat();
+    if (!found.isFile()) throw new NonRetryableError(`name: ${name} is no file`);
+    // Its size may be another one by the time that it is read.
+    const room = Buffer.alloc(SCRIPT_BYTES_MAX + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < room.length; length += read) {
+      ({ bytesRead: read } = await file.read(room, length, room.length - length, length));
     }
-    return await file.readFile();
+    if (length <= SCRIPT_BYTES_MAX) return room.subarray(0, length);
+    throw new NonRetryableError(`name: ${name} has more than ${SCRIPT_BYTES_MAX} bytes`);
   } finally {
     await file.close();
   }

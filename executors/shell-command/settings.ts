@@ -33,7 +33,11 @@ export async function lookAtCommand(
   settings: CommandSettings,
 ): Promise<{ readonly problems: string[]; readonly warnings: string[] }> {
   const problems: string[] = [];
-  const warnings: string[] = [];
+  const warnings = settings.task_env
+    .filter((name) => STEERS_PROGRAMS.test(name))
+    .map(
+      (name) => `task_env: ${name} decides what programs load or start: so do tasks that set it`,
+    );
   const root = await stat(settings.root).catch(() => null);
   if (!root?.isDirectory()) problems.push(`root: ${settings.root} is no directory`);
   for (const { path, args } of settings.programs) {
@@ -54,6 +58,10 @@ export async function lookAtCommand(
   }
   return { problems, warnings };
 }
+
+/** Of the loader, shells, interpreters and git, and where programs are looked for. */
+const STEERS_PROGRAMS =
+  /^(?:LD_|DYLD_|GIT_|PATH$|HOME$|ENV$|BASH_ENV$|IFS$|NODE_OPTIONS$|NODE_PATH$|PYTHON|PERL5|RUBY|JAVA_TOOL_OPTIONS$|EDITOR$|PAGER$)/;
 
 /** Shells, interpreters, and what starts other programs. */
 const RUNS_ANYTHING =

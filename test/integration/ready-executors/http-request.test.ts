@@ -231,6 +231,20 @@ describe('http.request', () => {
     expect((await run({ url: base }, { credentials: other })).result).to.deep.include({
       body: { you: 'none' },
     });
+    reply = json({ token: 's3cret' });
+    expect((await run({ url: base }, { credentials })).result).to.deep.include({
+      body: { token: '(secret)' },
+    });
+  });
+
+  it('sends no credentials where everybody on the way could read them', async () => {
+    const credentials = [
+      { host: 'api.example.org', header: 'authorization', value: 'Bearer s3cret' },
+    ];
+    const settings = { hosts: ['api.example.org'] };
+    const message = await refusal({ url: 'http://api.example.org/' }, { credentials, settings });
+    expect(message).to.include('the credentials of api.example.org go over https only');
+    expect(message).not.to.include('s3cret');
   });
 
   describe('that polls', () => {

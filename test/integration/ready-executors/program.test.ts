@@ -85,12 +85,17 @@ describe('soda-executors', function () {
     const wrong = configure({
       allow_root: true,
       token_file: join(folder, 'gone'),
-      'shell.command': { root: join(folder, 'gone'), programs: ['/bin/sh', '/bin/gone'] },
+      'shell.command': {
+        ...{ root: join(folder, 'gone'), programs: ['/bin/sh', '/bin/gone'] },
+        task_env: ['MODE', 'LD_PRELOAD'],
+      },
       'http.request': { hosts: ['a'], credentials: [{ host: 'a', env: 'NOT_SET' }] },
     });
     const { code, text } = await said(['--check', '--config', wrong]);
     expect(code).to.equal(1);
     expect(text).to.include('warning: shell.command: programs: /bin/sh runs whatever');
+    expect(text).to.include('warning: shell.command: task_env: LD_PRELOAD decides what programs');
+    expect(text).not.to.include('MODE decides');
     expect(text).to.include('wrong: shell.command: root: ');
     expect(text).to.include('wrong: shell.command: programs: /bin/gone is no program');
     expect(text).to.include('wrong: http.request: credentials.0: NOT_SET is empty');
