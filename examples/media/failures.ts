@@ -12,6 +12,10 @@ export function isFsError(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
+export function isFullDisk(error: unknown): boolean {
+  return isFsError(error, 'ENOSPC') || isFsError(error, 'EDQUOT');
+}
+
 export function describeFsError(error: unknown, what: string): unknown {
   if (['EACCES', 'EPERM', 'EROFS'].some((code) => isFsError(error, code))) {
     return notPermitted(what);
@@ -19,7 +23,7 @@ export function describeFsError(error: unknown, what: string): unknown {
   if (['ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ELOOP'].some((code) => isFsError(error, code))) {
     return new NonRetryableError(`${what} is not a usable path`);
   }
-  if (isFsError(error, 'ENOSPC') || isFsError(error, 'EDQUOT')) return diskFull(what);
+  if (isFullDisk(error)) return diskFull(what);
   return error;
 }
 

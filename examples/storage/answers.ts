@@ -7,6 +7,7 @@ import {
   retryAfterMs,
 } from '@soda-scheduler/executors';
 import pRetry from 'p-retry';
+import { isFullDisk } from '../media/failures.ts';
 
 /** Within one attempt; then it is an ordinary failure of the attempt. */
 const RETRIES = 5;
@@ -18,12 +19,15 @@ export const SILENCE_MS = 30_000;
 
 /**
  * Calls it again after what may pass: answers of 408, 425, 429 and 5xx, and connections that are cut.
- * @throws {NonRetryableError} at once; {RetryableError} once it has failed often enough; the reason of the signal.
+ * `hasHeadway`: whether the last call, though it failed, has brought something. Then it is not counted.
+ * @throws {NonRetryableError} at once; {RetryableError} once it has failed often enough; the reason of the signal; what a full
+ * disk says, which nobody could change by asking again.
  */
 export async function again<Result>(
   what: string,
   signal: AbortSignal,
   work: () => Promise<Result>,
+  hasHeadway: () => boolean = () => false,
 ): Promise<Result> {
   const attempt = async (): Promise<Result> => {
     try {
@@ -31,6 +35,7 @@ export async function again<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof NonRetryableError || error instanceof RetryableError) throw error;
+      if (isFullDisk(error)) throw error;
       throw new RetryableError(`${what}: ${connectionProblem(error)}`, { cause: error });
     }
   };
@@ -40,6 +45,7 @@ export async function again<Result>(
     maxTimeout: 10_000,
     randomize: true,
     signal,
+    shouldConsumeRetry: () => !hasHeadway(),
     shouldRetry: ({ error }) => error instanceof RetryableError,
     onFailedAttempt: async ({ error, retriesLeft }) => {
       const waitMs = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;

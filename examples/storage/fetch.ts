@@ -15,6 +15,8 @@ import { type InputLocation, parseS3, shownLocation } from './locations.ts';
 import type { ObjectStore } from './object-store.ts';
 
 const REDIRECTS_MAX = 3;
+/** A try that was cut has brought something if it has brought so much. */
+const HEADWAY_BYTES = 16 * 1024;
 const RESOLVED_BYTES_MAX = 16 * 1024;
 
 /** Whom an executor may ask. */
@@ -54,10 +56,11 @@ export async function fetchInput(
   const file = await open(path, 'w', 0o600);
   try {
     const download = new Download(file, what, storage.bytesMax, onBytes);
-    await again(what, signal, async () => {
+    const work = async () => {
       const answer = await request(location, download.rangeHeaders(), storage, signal);
       await download.take(answer);
-    });
+    };
+    await again(what, signal, work, () => download.takeHeadway() >= HEADWAY_BYTES);
     return download.fetched;
   } finally {
     await file.close();
@@ -139,6 +142,8 @@ class Download {
   readonly #onBytes: FetchOptions['onBytes'];
   #bytes = 0;
   #total: number | null = null;
+  /** How many of them were there when it was last asked. */
+  #bytesBefore = 0;
   /** Says that it is still the same content; null: it has to begin anew. */
   #validator: string | null = null;
   #hash: Hash = createHash('sha256');
@@ -152,6 +157,13 @@ class Download {
 
   get fetched(): Fetched {
     return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
+  }
+
+  /** How many bytes more there are than when it was last asked. */
+  takeHeadway(): number {
+    const headway = this.#bytes - this.#bytesBefore;
+    this.#bytesBefore = this.#bytes;
+    return headway;
   }
 
   rangeHeaders(): Record<string, string> {
@@ -170,7 +182,7 @@ class Download {
     }
     if (status !== 200 && status !== 206) throw await failureOf(this.#what, answer);
     if (status === 200) await this.#restart();
-    else if (startOf(headers) !== this.#bytes) {
+    else if (!this.#isNext(headers)) {
       answer.body.destroy();
       await this.#restart();
       throw new RetryableError(`${this.#what}: answered another part than the one asked for`);
@@ -188,6 +200,15 @@ class Download {
     if (this.#bytes === 0) throw new NonRetryableError(`${this.#what} is empty`);
   }
 
+  /** Whether a part begins where the last one ended, and says that it is of the same whole. */
+  #isNext(headers: GuardedAnswer['headers']): boolean {
+    const total = totalOf(headers);
+    if (startOf(headers) !== this.#bytes || total === null) return false;
+    if (this.#bytes === 0) return true;
+    const { etag = this.#validator } = headers;
+    return etag === this.#validator && total === (this.#total ?? total);
+  }
+
   async #write({ body }: GuardedAnswer): Promise<void> {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       if (this.#bytes + chunk.length > this.#bytesMax) throw this.#tooLarge();
@@ -202,7 +223,7 @@ class Download {
   }
 
   async #restart(): Promise<void> {
-    await this.#file.truncate(0);
+    if (this.#bytes > 0) await this.#file.truncate(0);
     this.#bytes = 0;
     this.#validator = null;
     this.#hash = createHash('sha256');

@@ -59,7 +59,9 @@ export function parseS3(text: string): ObjectLocation | null {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/s.exec(text);
   const [, bucket, key] = found ?? [];
   if (bucket === undefined || key === undefined || Buffer.byteLength(key) > 1024) return null;
-  if (/\p{Cc}/u.test(key) || key.split('/').some((part) => /^\.{1,2}$/.test(part))) return null;
+  // Half of a surrogate pair has no place in a URL.
+  if (/\p{Cc}|\p{Cs}/u.test(key) || key.split('/').some((part) => /^\.{1,2}$/.test(part)))
+    return null;
   return { bucket, key };
 }
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -126,6 +126,54 @@ describe('storage', function () {
       expect(seen.map(({ headers }) => headers.range)).to.deep.equal([undefined, undefined]);
     });
 
+    it('are not believed to be whole, or the same, where an answer does not say so', async () => {
+      const part = (headers: Record<string, string>, end = content.length) => {
+        return (response: ServerResponse, request: IncomingMessage, n: number) => {
+          const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+          if (n === 1) return cutting(120_000)(response, request);
+          if (start === 0) return cutting(1e9)(response, request);
+          response.writeHead(206, {
+            etag: '"a"',
+            'content-range': `bytes ${start}-${end}/*`,
+            ...headers,
+          });
+          response.end(content.subarray(start, end));
+        };
+      };
+      const odd: Parameters<typeof part>[] = [
+        // A part of the rest, of a whole that is not told.
+        [{}, content.length - 1_000],
+        // Another content, whatever `If-Range` has asked for.
+        [{ etag: '"b"', 'content-range': `bytes 120000-299999/300000` }],
+        [{ 'content-range': `bytes 120000-299999/300001` }],
+      ];
+      for (const [headers, end] of odd) {
+        seen = [];
+        reply = part(headers, end);
+        expect((await fetched(`${base}/a`)).sha256).to.equal(digestOf(content));
+        expect(seen.at(-1)?.headers.range, JSON.stringify(headers)).to.equal(undefined);
+      }
+    });
+
+    it('go on for as long as each try brings something', async () => {
+      reply = cutting(20_000);
+      expect((await fetched(`${base}/a.mp4`)).sha256).to.equal(digestOf(content));
+      expect(seen.length).to.be.above(7);
+    });
+
+    it('wait for room where the disk is full, and do not ask again and again', async function () {
+      if (!existsSync('/dev/full')) this.skip();
+      reply = cutting(1e9);
+      const work = fetchInput(
+        `${base}/a`,
+        '/dev/full',
+        { requests, store, bytesMax: 1e6 },
+        { signal },
+      );
+      expect(await errorOf(work)).to.have.property('code', 'ENOSPC');
+      expect(seen).to.have.length(1);
+    });
+
     it('that are not there are unavailable at once', async () => {
       for (const status of [403, 404, 410]) {
         seen = [];
@@ -206,6 +254,7 @@ describe('storage', function () {
         's3://films/../a',
         's3://films/',
         's3:///a',
+        's3://films/\ud800',
         'ftp://a/b',
         'file:///a',
         'concat:a',
