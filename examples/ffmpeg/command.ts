@@ -2,11 +2,18 @@
  * Turns a checked output into ffmpeg's argument list. Pure. No shell ever sees these arguments;
  * file names are absolute and carry `file:`, so that none of them can be read as an option.
  */
-import { GUARDED_INPUT } from '../media/input-guard.ts';
-import type { OutputSpec } from './params.ts';
+import { GUARDED_INPUT, noLongerThan } from '../media/input-guard.ts';
+import { channelsOf, type OutputSpec } from './params.ts';
 import type { Picture } from '../media/picture.ts';
 import type { Media } from '../media/media.ts';
-import { TELLING } from '../media/attempt/run-ffmpeg.ts';
+import {
+  TELLING,
+  threadsEach,
+  threadsOfFilters,
+  threadsOfX265,
+} from '../media/attempt/run-ffmpeg.ts';
+import { layoutOf } from '../media/sound.ts';
+import { expectedSeconds } from './verify.ts';
 
 const encoders = {
   h264: 'libx264',
@@ -34,14 +41,18 @@ export interface TranscodeCommand {
 export function transcodeArguments(command: TranscodeCommand): string[] {
   const { media, output, picture } = command;
   const audio = media.audio && output.audio;
-  const threads = command.threads === null ? [] : ['-threads', String(command.threads)];
+  const threads = threadsEach(command.threads);
+  const seconds = media.secondsAreGuessed ? null : expectedSeconds(command);
   return [
-    ...[...TELLING, ...threads, ...GUARDED_INPUT, '-i', `file:${command.input}`],
+    ...[...TELLING, ...threadsOfFilters(command.threads)],
+    ...[...threads, ...GUARDED_INPUT, '-i', `file:${command.input}`],
     ...['-filter_complex', filterGraph(command)],
-    ...(picture && output.video ? ['-map', '[v]', ...videoOptions(output.video, picture)] : []),
+    ...(picture && output.video
+      ? ['-map', '[v]', ...videoOptions(output.video, picture, command.threads)]
+      : []),
     ...(audio ? ['-map', '[a]', ...audioOptions(audio)] : []),
     // While one stream of a concat waits for its turn, packets of the other pile up.
-    ...['-max_muxing_queue_size', '9999', ...threads],
+    ...['-max_muxing_queue_size', '9999', ...threads, ...noLongerThan(seconds)],
     ...['-metadata', `comment=${command.fingerprint}`, '-f', output.muxer],
     `file:${command.temporary}`,
   ];
@@ -54,10 +65,15 @@ export function transcodeArguments(command: TranscodeCommand): string[] {
  */
 function filterGraph({ media, output, picture }: TranscodeCommand): string {
   const audio = media.audio && output.audio;
+  const channels = media.audio && output.audio && channelsOf(output.audio, media.audio);
   const pad = output.padSeconds;
   const parts: string[] = [];
   if (picture) parts.push(`[0:V:0]${picture.filters.join(',')}[${pad === undefined ? 'v' : 'v0'}]`);
-  if (audio) parts.push(`[0:a:0]anull[${pad === undefined ? 'a' : 'a0'}]`);
+  if (audio) {
+    const layout = layoutOf(channels ?? null);
+    const filter = layout === null ? 'anull' : `aformat=channel_layouts=${layout}`;
+    parts.push(`[0:a:0]${filter}[${pad === undefined ? 'a' : 'a0'}]`);
+  }
   if (pad === undefined) return parts.join(';');
 
   if (picture) {
@@ -67,7 +83,7 @@ function filterGraph({ media, output, picture }: TranscodeCommand): string {
   }
   if (audio) {
     const sampleRate = audio.sample_rate ?? media.audio?.sampleRate ?? 48_000;
-    const layout = (audio.channels ?? media.audio?.channels) === 1 ? 'mono' : 'stereo';
+    const layout = layoutOf(channels ?? null) ?? 'stereo';
     parts.push(`anullsrc=r=${sampleRate}:cl=${layout},atrim=duration=${pad}[a1]`);
   }
   const segments = [0, 1]
@@ -79,14 +95,20 @@ function filterGraph({ media, output, picture }: TranscodeCommand): string {
   return [...parts, `${segments}${concat}`].join(';');
 }
 
-function videoOptions(video: NonNullable<OutputSpec['video']>, picture: Picture): string[] {
+function videoOptions(
+  video: NonNullable<OutputSpec['video']>,
+  picture: Picture,
+  threads: number | null,
+): string[] {
   return [
     ...['-c:v', encoders[video.codec], '-pix_fmt', picture.pixelFormat, ...colours(picture)],
     ...option('-b:v', video.bitrate_kbps, 'k'),
     ...option('-profile:v', video.profile),
     ...option('-g', video.gop),
     // It has a log of its own, in which ordinary words are no warnings.
-    ...(video.codec === 'h265' ? ['-x265-params', 'log-level=warning'] : []),
+    ...(video.codec === 'h265'
+      ? ['-x265-params', `log-level=warning${threadsOfX265(threads)}`]
+      : []),
   ];
 }
 

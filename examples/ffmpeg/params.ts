@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 import { parseWith, resolution, threads } from '../media/fields.ts';
+import type { AudioStream } from '../media/media.ts';
+import { channels } from '../media/sound.ts';
 import { inputLocation, outputLocation } from '../storage/locations.ts';
 
 export const containers = {
@@ -35,7 +37,7 @@ const audio = z
     sample_rate: z
       .union([8000, 12000, 16000, 22050, 24000, 32000, 44100, 48000].map((rate) => z.literal(rate)))
       .optional(),
-    channels: z.int().min(1).max(2).optional(),
+    channels: channels.optional(),
   })
   .describe('What is not given stays as in the input, or is up to the encoder; null: none.');
 
@@ -77,6 +79,9 @@ export const output = z
     if (audio && audio.codec === 'opus' && !opusSampleRates.includes(audio.sample_rate ?? 48000)) {
       return refuse(['audio', 'sample_rate'], `opus takes ${opusSampleRates.join(', ')}`);
     }
+    if (audio?.codec === 'mp3' && audio.channels === 6) {
+      return refuse(['audio', 'channels'], 'mp3 takes 1, 2');
+    }
     return {
       path: given.path,
       input: given.input,
@@ -106,6 +111,15 @@ const transcodeParams = z
 
 export type TranscodeParams = z.output<typeof transcodeParams>;
 export type OutputSpec = z.output<typeof output>;
+
+/** How many it will have; null: as many as the input, which does not say. */
+export function channelsOf(
+  { codec, channels: wished }: NonNullable<OutputSpec['audio']>,
+  source: AudioStream,
+): number | null {
+  if (wished !== undefined || source.channels === null) return wished ?? null;
+  return codec === 'mp3' ? Math.min(source.channels, 2) : source.channels;
+}
 
 /** @throws {NonRetryableError} that names each wrong field and what was expected. */
 export function parseParams(params: unknown): TranscodeParams {

@@ -6,12 +6,13 @@ import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/
 import { type LocalInput, localInput } from '../media/attempt/local-input.ts';
 import { WorkFolder } from '../media/attempt/work-folder.ts';
 import { threadsFor } from '../media/fields.ts';
-import { PIXELS_MAX } from '../media/input-guard.ts';
+import { isSteady, rateOf } from '../media/frame-rate.ts';
+import { PIXELS_MAX, SECONDS_MAX } from '../media/input-guard.ts';
 import type { Media } from '../media/media.ts';
 import { planPicture } from '../media/picture.ts';
 import { probe } from '../media/probe.ts';
 import { assertToneMapping } from '../media/tone-mapping.ts';
-import { parseParams } from './params.ts';
+import { type OutputSpec, parseParams } from './params.ts';
 import {
   type FfmpegSettings,
   type Rendition,
@@ -52,13 +53,15 @@ async function plan(
   for (const [key, source] of inputs) {
     const media = await probe(settings, source.path, `input ${source.name}`, limits);
     assertTakeable(media, source.name);
+    assertBounded(media, source.name);
     sources.set(key, { media, source });
   }
-  const renditions = outputs.map((output, index): Rendition => {
-    const { media, source } = sources.get(JSON.stringify(output.input)) as {
+  const renditions = outputs.map((wished, index): Rendition => {
+    const { media, source } = sources.get(JSON.stringify(wished.input)) as {
       media: Media;
       source: LocalInput;
     };
+    const output = evenly(wished, media);
     const picture = media.video && output.video && planPicture(media.video, output.video);
     return { source, media, output, target: targets[index] as Target, picture };
   });
@@ -67,6 +70,14 @@ async function plan(
     await assertToneMapping(settings.ffmpeg, limits);
   }
   return renditions;
+}
+
+/** Frames that come when they like come evenly afterwards, unless something else is wished for. */
+function evenly<Wished extends OutputSpec>(output: Wished, { video }: Media): Wished {
+  if (video === null || !output.video || isSteady(video)) return output;
+  const { frames, perSeconds } = rateOf(video);
+  const { frame_rate = frames / perSeconds } = output.video;
+  return { ...output, video: { ...output.video, frame_rate } };
 }
 
 /** @throws {NonRetryableError} an output would be written twice, or over an input. */
@@ -91,6 +102,16 @@ export function assertTakeable({ video }: Media, input: string): void {
     `input ${input}: its picture is too large, or does not say its size: ` +
       `up to ${PIXELS_MAX} pixels (8192x4320) are taken`,
   );
+}
+
+/**
+ * Two frames that are a year apart are a small file, and a year of frames in what is made of it.
+ * @throws {NonRetryableError} its picture says that it is longer than a day.
+ */
+export function assertBounded({ seconds, video }: Media, input: string): void {
+  const length = Math.max(seconds ?? 0, video?.seconds ?? 0);
+  if (video === null || length <= SECONDS_MAX) return;
+  throw new NonRetryableError(`input ${input} is ${length} s long: up to ${SECONDS_MAX} are taken`);
 }
 
 /** @throws {NonRetryableError} nothing would be in the output. */

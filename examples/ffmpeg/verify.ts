@@ -2,7 +2,7 @@
  * Whether a finished file is what was asked for. An exit code of 0 proves nothing: ffmpeg also has
  * it after a full disk, for one. Pure.
  */
-import type { OutputSpec } from './params.ts';
+import { channelsOf, type OutputSpec } from './params.ts';
 import type { Picture } from '../media/picture.ts';
 import type { Media } from '../media/media.ts';
 
@@ -57,6 +57,11 @@ function videoDefect(wanted: Wanted, picture: Picture, { video }: Media): string
 
 function audioDefect(wanted: Wanted, { audio }: Media): string | null {
   if (audio === null) return 'there is no audio in it';
+  const { media, output } = wanted;
+  const channels = output.audio && media.audio && channelsOf(output.audio, media.audio);
+  if (channels !== null && audio.channels !== null && audio.channels !== channels) {
+    return `its sound has ${audio.channels} channels instead of ${channels}`;
+  }
   return shortfall(wanted.media.audio?.seconds, audio.seconds, wanted, 'its audio');
 }
 

@@ -4,9 +4,11 @@
  * here knows what the arguments mean.
  */
 import type { ChildProcess } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { ChildGroups, type TaskContext } from '@soda-scheduler/executor-sdk';
 
 const STDERR_TAIL_LENGTH = 8192;
+const NICENESS = 10;
 /** How long the pipes of an ended child are read on, where a stray grandchild holds them open. */
 const DRAIN_MS = 1_000;
 
@@ -57,6 +59,7 @@ export async function runChild(
   const { stdout, stderr: log } = child;
   if (child.pid === undefined || stdout === null || log === null) return never(exited);
 
+  giveWay(child.pid);
   let why: ChildEnd['why'] = 'exited';
   let killTimer: NodeJS.Timeout | undefined;
   const onAbort = () => {
@@ -110,6 +113,15 @@ export function childEnvironment(): NodeJS.ProcessEnv {
 async function never(exited: Promise<unknown>): Promise<never> {
   await exited;
   throw new Error('a child without a process id has exited');
+}
+
+/** To the executor, and to whatever else is on the machine: encoding takes all that it gets. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, NICENESS);
+  } catch {
+    // It has ended already, or is below that.
+  }
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {

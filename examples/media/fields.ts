@@ -13,7 +13,7 @@ export const mediaPath = z
   .max(1024)
   .refine((path) => !/\p{Cc}/u.test(path), { error: 'expected a path without control characters' })
   .refine((path) => !/^[a-z][a-z0-9+.-]*:/i.test(path), {
-    error: 'expected a path, not a URL or an ffmpeg protocol',
+    error: 'expected a path, not a URL or an ffmpeg protocol; of a file with such a name: ./name',
   });
 
 export const resolution = z

@@ -19,6 +19,7 @@ const usual: readonly FrameRate[] = [
 const ROUNDING = 0.0002;
 /** A phone that has missed some frames still takes 30 a second. */
 const MISSED = 0.02;
+const VARYING_MAX = 61;
 
 /** As somebody writes it: 25, or 23.976. */
 export function exactRate(rate: number): FrameRate {
@@ -28,6 +29,33 @@ export function exactRate(rate: number): FrameRate {
 /** The usual one of a source, whose average may be a little off. */
 export function steadyRate(average: number): FrameRate {
   return closest(average, MISSED) ?? whole(Math.max(1, Math.round(average)));
+}
+
+/** What of a video says how its frames come. */
+interface Rates {
+  readonly frameRate: number | null;
+  readonly closestRate: number | null;
+}
+
+/** Whether they come at equal distances. Twice as often: ffmpeg has counted fields. */
+export function isSteady({ frameRate, closestRate }: Rates): boolean {
+  if (frameRate === null || closestRate === null) return true;
+  const times = closestRate / frameRate;
+  return Math.abs(times - 1) <= MISSED || Math.abs(times / 2 - 1) <= ROUNDING;
+}
+
+/**
+ * The rate at which none of its frames is lost, where all that is made of it shares one. What varies beyond `VARYING_MAX` is the
+ * clock of a recorder rather than a rate.
+ */
+export function rateOf(video: Rates): FrameRate {
+  const { frameRate, closestRate } = video;
+  const average = frameRate ?? 25;
+  if (closestRate === null) return steadyRate(average);
+  // Who has missed some frames still takes so many a second.
+  if (Math.abs(closestRate / average - 1) <= MISSED) return steadyRate(closestRate);
+  if (isSteady(video)) return steadyRate(average);
+  return steadyRate(closestRate <= VARYING_MAX ? closestRate : Math.max(average, 30));
 }
 
 export function secondsOf(frameCount: number, { frames, perSeconds }: FrameRate): number {

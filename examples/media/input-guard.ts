@@ -7,6 +7,17 @@
 /** 8K DCI: a frame of 10 bits takes 106 MB, and a decoder holds some twenty. */
 export const PIXELS_MAX = 8192 * 4320;
 
+/** Of an input with a picture, and of a timeline. */
+export const SECONDS_MAX = 86_400;
+
+/**
+ * For an output that is made of an input of so many seconds; null: nobody knows. An input that goes on behind what it says is
+ * cut off, and found to be too long.
+ */
+export function noLongerThan(seconds: number | null): readonly string[] {
+  return seconds === null ? [] : ['-t', (seconds * 1.002 + 1).toFixed(3)];
+}
+
 const guarded = (formats: string): readonly string[] => [
   ...['-protocol_whitelist', 'file', '-format_whitelist', formats],
   ...['-max_pixels', String(PIXELS_MAX)],

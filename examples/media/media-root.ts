@@ -46,6 +46,7 @@ export class MediaRoot {
     const wanted = resolve(this.#path, path);
     // Checked before the file system is asked, so that nobody learns what exists outside.
     this.#confine(wanted, path);
+    assertOfTasks(wanted, `input ${path}`);
     const real = await realpath(wanted).catch((error: unknown) => {
       if (isFsError(error, 'ENOENT')) {
         throw new InputUnavailableError(`input ${path} does not exist`);
@@ -53,6 +54,7 @@ export class MediaRoot {
       throw describeFsError(error, `input ${path}`);
     });
     this.#confine(real, path);
+    assertOfTasks(real, `input ${path}`);
     const file = await stat(real);
     if (!file.isFile()) throw new NonRetryableError(`input ${path} is not a regular file`);
     if (file.size === 0) throw new NonRetryableError(`input ${path} is empty`);
@@ -72,11 +74,7 @@ export class MediaRoot {
   async #target(path: string, kind: 'file' | 'folder'): Promise<string> {
     const wanted = resolve(this.#path, path);
     this.#confine(wanted, path);
-    if (wanted.split(sep).some((name) => name.startsWith(TEMPORARY_MARK))) {
-      throw new NonRetryableError(
-        `output ${path}: names of ${TEMPORARY_MARK}… are temporary files`,
-      );
-    }
+    assertOfTasks(wanted, `output ${path}`);
     const directory = dirname(wanted);
     try {
       this.#confine(await realpathOfNearest(directory), path, true);
@@ -113,6 +111,12 @@ export class MediaRoot {
       throw new NonRetryableError(`${given} is outside the media root`);
     }
   }
+}
+
+/** What attempts keep beside that may be what another task has fetched by a secret URL. */
+function assertOfTasks(path: string, what: string): void {
+  if (!path.split(sep).some((name) => name.startsWith(TEMPORARY_MARK))) return;
+  throw new NonRetryableError(`${what}: names of ${TEMPORARY_MARK}… are temporary files`);
 }
 
 /** Links in the part of the path that exists already decide where the rest would be created. */

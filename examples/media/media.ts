@@ -21,7 +21,10 @@ export interface VideoStream {
   /** Stored pixels, before rotation and pixel aspect. */
   readonly width: number;
   readonly height: number;
+  /** On the average. */
   readonly frameRate: number | null;
+  /** Where its frames come closest, as ffmpeg guesses it; null: nobody knows. */
+  readonly closestRate: number | null;
   /** By how much players turn it: 0, 90, 180 or 270 degrees, in either direction. */
   readonly rotation: number;
   /** Width of a pixel by its height; 1 where the file does not say. */
@@ -43,7 +46,7 @@ export interface AudioStream {
 /** The entries of a file that `parseProbe` reads. */
 export const PROBE_ENTRIES =
   'format=format_name,duration:format_tags=comment:stream=codec_type,codec_name,width,height,' +
-  'avg_frame_rate,sample_aspect_ratio,pix_fmt,color_transfer,field_order,sample_rate,channels,' +
+  'avg_frame_rate,r_frame_rate,sample_aspect_ratio,pix_fmt,color_transfer,field_order,sample_rate,channels,' +
   'duration:stream_disposition=attached_pic:stream_tags=DURATION,rotate:stream_side_data=rotation';
 
 /** Of these the length is not stored: ffprobe divides the size by the bitrate of the beginning. */
@@ -64,6 +67,7 @@ const probeOutput = z.object({
       width: z.number().default(0),
       height: z.number().default(0),
       avg_frame_rate: z.string().default(''),
+      r_frame_rate: z.string().default(''),
       sample_aspect_ratio: z.string().default(''),
       pix_fmt: z.string().nullable().default(null),
       color_transfer: z.string().nullable().default(null),
@@ -117,6 +121,7 @@ function videoOf(stream: Stream): VideoStream {
     width: stream.width,
     height: stream.height,
     frameRate: parseRatio(stream.avg_frame_rate),
+    closestRate: parseRatio(stream.r_frame_rate),
     rotation: quarterTurns(turned ?? Number(stream.tags['rotate'] ?? 0)),
     pixelAspect: parseRatio(stream.sample_aspect_ratio.replace(':', '/')) ?? 1,
     pixelFormat: stream.pix_fmt,
@@ -177,6 +182,7 @@ function videoIn(line: string, part: string): VideoStream {
     width: Number(size?.[1] ?? 0),
     height: Number(size?.[2] ?? 0),
     frameRate: Number(/([\d.]+) fps/.exec(line)?.[1]) || null,
+    closestRate: thousands(/([\d.]+k?) tbr/.exec(line)?.[1]),
     rotation: quarterTurns(Number(turned ?? /^\s*rotate\s*: (-?\d+)$/m.exec(part)?.[1] ?? 0)),
     pixelAspect: (aspect && Number(aspect[1]) / Number(aspect[2])) || 1,
     pixelFormat: format?.[1] ?? null,
@@ -184,6 +190,11 @@ function videoIn(line: string, part: string): VideoStream {
     interlaced: /top first|bottom first|top coded first|bottom coded first/.test(format?.[2] ?? ''),
     seconds: taggedSeconds(part),
   };
+}
+
+/** 25, or 1k. */
+function thousands(text = ''): number | null {
+  return Number(text.replace('k', '')) * (text.endsWith('k') ? 1000 : 1) || null;
 }
 
 /** What follows the kind of the stream, cut at the commas that stand in no brackets. */

@@ -1,4 +1,5 @@
 /** Asks ffprobe, or ffmpeg where there is none, what is in a file. With the guards of a transcode. */
+import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { describeExit, type RunOptions, runChild } from './child-process.ts';
 import { describeFfmpegFailure } from './failures.ts';
 import { GUARDED_INPUT } from './input-guard.ts';
@@ -9,6 +10,9 @@ export interface Prober {
   /** Null: there is none. */
   readonly ffprobe: string | null;
 }
+
+const MACHINE_TROUBLE =
+  /Input\/output error|Cannot allocate memory|Stale file handle|Resource temporarily|Too many open files|error while loading/;
 
 const STDOUT_LENGTH_MAX = 1024 * 1024;
 
@@ -34,10 +38,15 @@ export async function probe(
   if (end.why === 'aborted') throw options.signal.reason;
   if (end.why === 'stalled') throw describeFfmpegFailure(what, 'hung while reading it', end.stderr);
   const media = ffprobe === null ? parseBanner(end.stderr) : parseProbe(stdout);
-  if (media === null || (media.video === null && media.audio === null)) {
-    throw describeFfmpegFailure(what, `found no video or audio (${describeExit(end)})`, end.stderr);
-  }
-  return media;
+  if (media !== null && (media.video !== null || media.audio !== null)) return media;
+  const error = describeFfmpegFailure(
+    what,
+    `found no video or audio (${describeExit(end)})`,
+    end.stderr,
+  );
+  // The file is what it is, unless the machine has kept it from being read.
+  const isOfMachine = end.signal !== null || MACHINE_TROUBLE.test(end.stderr);
+  throw isOfMachine ? error : new NonRetryableError(error.message);
 }
 
 const probeOptions = [

@@ -1,9 +1,9 @@
 /** What a missing input is to the one who asks for it. */
 import { expect } from 'chai';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InputUnavailableError } from '@soda-scheduler/executor-sdk';
+import { InputUnavailableError, NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { MediaRoot } from '../../examples/media/media-root.ts';
 
 describe('the media root', () => {
@@ -14,8 +14,16 @@ describe('the media root', () => {
       const root = await MediaRoot.open(join(folder, 'root'));
       const failure = (path: string) => root.input(path).catch((error: unknown) => error);
       expect(await failure('gone.mp4')).to.be.instanceOf(InputUnavailableError);
-      for (const path of ['folder', '../gone.mp4']) {
-        expect(await failure(path), path).not.to.be.instanceOf(InputUnavailableError);
+      for (const path of ['folder', '../gone.mp4', '.soda~work/default~task-1/joined.mov']) {
+        const error = await failure(path);
+        expect(error, path).to.be.instanceOf(NonRetryableError);
+        expect(error, path).not.to.be.instanceOf(InputUnavailableError);
+      }
+      mkdirSync(join(folder, 'root/.soda~work'));
+      writeFileSync(join(folder, 'root/.soda~work/a.mov'), 'of another task');
+      symlinkSync('.soda~work', join(folder, 'root/link'));
+      for (const path of ['.soda~work/a.mov', 'link/a.mov']) {
+        expect(((await failure(path)) as Error).message).to.include('are temporary files');
       }
     } finally {
       rmSync(folder, { recursive: true });

@@ -3,14 +3,14 @@
  * are looked up, so that nothing a client writes can reach ffmpeg as an option, a filter or a URL.
  */
 import { z } from 'zod';
+import { SECONDS_MAX } from '../../media/input-guard.ts';
 import { parseWith, resolution, threads } from '../../media/fields.ts';
+import { channels } from '../../media/sound.ts';
 import { inputLocation } from '../../storage/locations.ts';
 import { output } from '../params.ts';
 
 const INPUTS_MAX = 32;
 const PIECES_MAX = 64;
-/** Of the whole timeline. */
-export const SECONDS_MAX = 86_400;
 const FILLER_SECONDS_MAX = 600;
 
 const inputName = z
@@ -65,7 +65,7 @@ const editParams = z
         sample_rate: z
           .union([8000, 16000, 22050, 24000, 32000, 44100, 48000].map((rate) => z.literal(rate)))
           .default(48_000),
-        channels: z.int().min(1).max(2).optional(),
+        channels: channels.optional(),
         sound: z.boolean().optional(),
       })
       .prefault({}),

@@ -10,15 +10,16 @@ import {
   exactRate,
   type FrameRate,
   frameAt,
+  rateOf,
   rateText,
   secondsOf,
-  steadyRate,
 } from '../../media/frame-rate.ts';
-import { GUARDED_INPUT } from '../../media/input-guard.ts';
+import { GUARDED_INPUT, SECONDS_MAX } from '../../media/input-guard.ts';
 import type { Media } from '../../media/media.ts';
 import { planPicture, shownSize } from '../../media/picture.ts';
-import { TELLING } from '../../media/attempt/run-ffmpeg.ts';
-import { type EditParams, type Piece, SECONDS_MAX } from './params.ts';
+import { layoutOf } from '../../media/sound.ts';
+import { TELLING, threadsEach, threadsOfFilters } from '../../media/attempt/run-ffmpeg.ts';
+import type { EditParams, Piece } from './params.ts';
 
 export interface Canvas {
   /** Null: the timeline is sound alone. */
@@ -95,7 +96,7 @@ function planCanvas(
   const own = shown ? `${even(shown.width)}x${even(shown.height)}` : '1280x720';
   const picture =
     canvas.frame_rate === undefined
-      ? steadyRate(first?.frameRate ?? 25)
+      ? rateOf(first ?? { frameRate: null, closestRate: null })
       : exactRate(canvas.frame_rate);
   const sounds = clips.filter(({ audio, mute }) => audio !== null && !mute);
   const channels = canvas.channels ?? (sounds.every(({ audio }) => audio?.channels === 1) ? 1 : 2);
@@ -156,7 +157,7 @@ export function joinArguments(
   },
 ): string[] {
   const { canvas, cuts } = timeline;
-  const threads = options.threads === null ? [] : ['-threads', String(options.threads)];
+  const threads = threadsEach(options.threads);
   const inputs = cuts.flatMap((cut) => {
     if (cut.kind !== 'clip') return [];
     const seek = Math.floor(secondsOf(cut.from, canvas.rate)) - SEEK_MARGIN_SECONDS;
@@ -166,7 +167,7 @@ export function joinArguments(
   const video = ['-map', '[v]', '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0'];
   return [
     // Times stay those of the inputs, wherever decoding begins.
-    ...[...TELLING, '-copyts', '-start_at_zero', ...inputs],
+    ...[...TELLING, ...threadsOfFilters(options.threads), '-copyts', '-start_at_zero', ...inputs],
     ...['-filter_complex', joinGraph(timeline)],
     ...(canvas.resolution === null ? [] : video),
     ...(canvas.channels === 0 ? [] : ['-map', '[a]', '-c:a', 'pcm_s16le']),
@@ -214,7 +215,7 @@ function videoChain(cut: Cut, { resolution, rate }: Canvas, input: number): stri
 
 function audioChain(cut: Cut, canvas: Canvas, input: number, samples: number): string {
   const { sampleRate } = canvas;
-  const layout = canvas.channels === 1 ? 'mono' : 'stereo';
+  const layout = layoutOf(canvas.channels) ?? 'stereo';
   if (cut.kind === 'filler' || cut.mute || cut.media.audio === null) {
     return `anullsrc=r=${sampleRate}:cl=${layout},atrim=end_sample=${samples}`;
   }
@@ -244,6 +245,7 @@ export function mediaOf({ canvas, frameCount }: Timeline): Media {
         : {
             ...{ codec: 'h264', width, height, rotation: 0, pixelAspect: 1 },
             frameRate: canvas.rate.frames / canvas.rate.perSeconds,
+            closestRate: null,
             ...{ pixelFormat: 'yuv420p', transfer: null, interlaced: false, seconds },
           },
     audio:

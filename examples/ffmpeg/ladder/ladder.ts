@@ -3,7 +3,7 @@
  * part is made once: an attempt after a crash goes on with the rungs that are whole. The folder appears whole or not at all.
  */
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { describeFsError } from '../../media/failures.ts';
 import { type LocalInput, localInput } from '../../media/attempt/local-input.ts';
@@ -14,7 +14,7 @@ import { assertToneMapping } from '../../media/tone-mapping.ts';
 import { WorkFolder } from '../../media/attempt/work-folder.ts';
 import { fingerprint, publishFolder, removeLeftovers, temporaryFor } from '../outputs.ts';
 import { childLimits, type FfmpegSettings } from '../renditions.ts';
-import { assertTakeable } from '../transcode.ts';
+import { assertBounded, assertTakeable } from '../transcode.ts';
 import { captionsOf } from './captions.ts';
 import { readKey } from './keys.ts';
 import { type Made, PartMaker, type Plan } from './make-parts.ts';
@@ -121,6 +121,9 @@ class Ladder {
     const target = await mediaRoot.outputFolder(output);
     const encryption = encrypt ? { key: await readKey(keys, encrypt.key), uri: encrypt.uri } : null;
     const input = await localInput(location, this.#settings, this.#ctx, this.#folder);
+    if (!relative(target, input.path).startsWith('..')) {
+      throw new NonRetryableError(`input ${input.name} is in the folder of the output`);
+    }
     const made = [RECIPE, 'ladder', input.identity, this.#profile, encrypt ?? null];
     const mark = fingerprint(made);
     const before = await publishedIn(target, output);
@@ -152,6 +155,7 @@ class Ladder {
     const limits = childLimits(this.#settings, this.#ctx);
     const media: Media = await probe(this.#settings, input, `input ${name}`, limits);
     assertTakeable(media, name);
+    assertBounded(media, name);
     const { video } = media;
     if (video === null) throw new NonRetryableError(`input ${name} has no picture`);
     const rungs = planRungs(video, this.#profile);

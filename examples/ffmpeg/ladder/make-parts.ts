@@ -20,10 +20,12 @@ import {
   copyArguments,
   type Grid,
   lengthOf,
+  longestIn,
   type Making,
   type Rung,
   rungArguments,
 } from './plan.ts';
+import type { Sound } from './package.ts';
 import type { Profile } from './profile.ts';
 import {
   planSprites,
@@ -48,7 +50,7 @@ export interface Plan {
 
 export interface Made {
   readonly rungs: readonly { readonly file: string; readonly copied: boolean }[];
-  readonly audio: string | null;
+  readonly audio: Sound | null;
   readonly loudness: { readonly before: Loudness; readonly after: Loudness } | null;
   /** Of each rung. */
   readonly seconds: number;
@@ -141,12 +143,15 @@ export class PartMaker {
     const before = target && (await this.#loudnessOf('loudness', input, target));
     if (before) this.#finish('loudness');
     const filter = target && before && loudnessFilter(target, before);
-    const file = await this.#media('audio.mp4', ['audio', audio, filter], (making) =>
-      this.#run('audio', audioArguments(audio, filter, making), media.seconds),
+    // As no rung is above the source: sound that is not 5.1 is not made so.
+    const channels = audio.channels === 6 && media.audio.channels !== 6 ? 2 : audio.channels;
+    const wishes = ['audio', audio, filter, channels];
+    const file = await this.#media('audio.mp4', wishes, (making) =>
+      this.#run('audio', audioArguments(audio, filter, channels, making), media.seconds),
     );
     const after = target && (await this.#loudnessOf('loudness-after', file, target));
     this.#finish('audio');
-    return { audio: file, loudness: before && after && { before, after } };
+    return { audio: { file, channels }, loudness: before && after && { before, after } };
   }
 
   /** Measured once. */
@@ -273,9 +278,10 @@ export class PartMaker {
     const file = this.#folder.file(name);
     const mark = this.#mark(wishes);
     if ((await this.#commentOf(file)) === mark) return file;
-    const { input, threads } = this.#plan;
+    const { input, threads, media } = this.#plan;
+    const seconds = media.secondsAreGuessed ? null : longestIn(media);
     await this.#folder.make(name, (temporary) =>
-      make({ input, temporary, fingerprint: mark, threads }),
+      make({ input, temporary, fingerprint: mark, threads, seconds }),
     );
     return file;
   }

@@ -24,10 +24,15 @@ import {
 export const MASTER = 'master.m3u8';
 export const MANIFEST = 'manifest.mpd';
 
+export interface Sound {
+  readonly file: string;
+  readonly channels: number;
+}
+
 export interface Contents {
   readonly rungs: readonly { readonly rung: Rung; readonly file: string }[];
   /** Null: no sound. */
-  readonly audio: string | null;
+  readonly audio: Sound | null;
   readonly captions: readonly Caption[];
   readonly grid: Grid;
   /** Of the picture. */
@@ -41,7 +46,7 @@ export interface Encryption {
 }
 
 export function packageArguments({ rungs, audio, grid }: Contents, folder: string): string[] {
-  const files = [...rungs.map(({ file }) => file), ...(audio === null ? [] : [audio])];
+  const files = [...rungs.map(({ file }) => file), ...(audio === null ? [] : [audio.file])];
   const sets = `id=0,streams=v${audio === null ? '' : ' id=1,streams=a'}`;
   // Half a frame less, so that no rounding can put a cut off to the key frame after.
   const seconds = secondsOf(grid.segmentFrames - 0.5, grid.rate).toFixed(6);
@@ -107,7 +112,10 @@ export async function finishPackage(
       peakKbps: peakKbps + sound.peakKbps,
     };
   });
-  const audio = contents.audio === null ? null : playlistName(rungs.length);
+  const audio = contents.audio && {
+    playlist: playlistName(rungs.length),
+    channels: contents.audio.channels,
+  };
   await writeFile(join(folder, MASTER), masterPlaylist(variants, audio, captions));
   for (const n of captions.keys()) {
     await writeFile(join(folder, `captions-${n}.m3u8`), captionPlaylist(n, seconds));

@@ -104,10 +104,9 @@ export function peakKbps(packets: readonly Packet[], grid: Grid): number {
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) + packet.bytes;
   }
   const rest = packets.length % grid.gopFrames || grid.gopFrames;
-  return Math.max(
-    ...bytes.map((size, n) => {
-      const frames = n === bytes.length - 1 ? rest : grid.gopFrames;
-      return (size * 8) / 1000 / secondsOf(frames, grid.rate);
-    }),
-  );
+  // Of a source of key frames alone there are more than a call takes arguments.
+  return bytes.reduce((peak, size, n) => {
+    const frames = n === bytes.length - 1 ? rest : grid.gopFrames;
+    return Math.max(peak, (size * 8) / 1000 / secondsOf(frames, grid.rate));
+  }, 0);
 }

@@ -1,15 +1,15 @@
 /** Which rungs a source gets, and the arguments that make each. Pure. */
-import {
-  exactRate,
-  type FrameRate,
-  frameAt,
-  rateText,
-  steadyRate,
-} from '../../media/frame-rate.ts';
-import { GUARDED_INPUT } from '../../media/input-guard.ts';
+import { exactRate, type FrameRate, frameAt, rateOf, rateText } from '../../media/frame-rate.ts';
+import { GUARDED_INPUT, noLongerThan } from '../../media/input-guard.ts';
 import type { Media, VideoStream } from '../../media/media.ts';
 import { type Picture, planPicture, shownSize } from '../../media/picture.ts';
-import { TELLING } from '../../media/attempt/run-ffmpeg.ts';
+import {
+  TELLING,
+  threadsEach,
+  threadsOfFilters,
+  threadsOfX265,
+} from '../../media/attempt/run-ffmpeg.ts';
+import { layoutOf } from '../../media/sound.ts';
 import { colours } from '../command.ts';
 import type { Profile } from './profile.ts';
 
@@ -30,7 +30,7 @@ export interface Grid {
 
 /** All rungs share it, so that a player may change at each key frame. */
 export function planGrid(video: VideoStream, profile: Profile): Grid {
-  let rate = steadyRate(video.frameRate ?? 25);
+  let rate = rateOf(video);
   while (rate.frames / rate.perSeconds > profile.frame_rate_max * 1.0001) {
     const half = rate.frames / rate.perSeconds / 2;
     rate =
@@ -74,6 +74,8 @@ export interface Making {
   readonly temporary: string;
   readonly fingerprint: string;
   readonly threads: number | null;
+  /** How long it will be, where that is known. */
+  readonly seconds: number | null;
 }
 
 /** Capped by quality: as few bits as `crf` needs, and never more than the rate for long. */
@@ -82,7 +84,7 @@ export function rungArguments(rung: Rung, grid: Grid, profile: Profile, making: 
   const gop = String(grid.gopFrames);
   const filters = [...picture.filters, `fps=${rateText(grid.rate)}:start_time=0`].join(',');
   const h264 = ['-profile:v', 'high', '-g', gop, '-keyint_min', gop, '-sc_threshold', '0'];
-  const closed = `keyint=${gop}:min-keyint=${gop}:scenecut=0:open-gop=0:log-level=warning`;
+  const closed = `keyint=${gop}:min-keyint=${gop}:scenecut=0:open-gop=0:log-level=warning${threadsOfX265(making.threads)}`;
   const h265 = ['-tag:v', 'hvc1', '-x265-params', closed];
   return [
     ...reading(making),
@@ -103,24 +105,26 @@ export function copyArguments(making: Making): string[] {
 export function audioArguments(
   audio: NonNullable<Profile['audio']>,
   filter: string | null,
+  channels: number,
   making: Making,
 ): string[] {
-  const first = `aresample=${audio.sample_rate}:async=1:first_pts=0`;
+  const layout = layoutOf(channels) ?? 'stereo';
+  const first = `aresample=${audio.sample_rate}:async=1:first_pts=0,aformat=channel_layouts=${layout}`;
   return [
     ...reading(making),
     ...['-map', '0:a:0', '-af', filter === null ? first : `${filter},${first}`],
-    ...['-c:a', 'aac', '-b:a', `${audio.bitrate_kbps}k`, '-ac', String(audio.channels)],
+    ...['-c:a', 'aac', '-b:a', `${audio.bitrate_kbps}k`, '-ac', String(channels)],
     ...writing(making),
   ];
 }
 
 function reading({ threads, input }: Making): string[] {
-  const some = threads === null ? [] : ['-threads', String(threads)];
+  const some = [...threadsOfFilters(threads), ...threadsEach(threads)];
   return [...TELLING, ...some, ...GUARDED_INPUT, '-i', `file:${input}`];
 }
 
-function writing({ threads, fingerprint, temporary }: Making): string[] {
-  const some = threads === null ? [] : ['-threads', String(threads)];
+function writing({ threads, fingerprint, temporary, seconds }: Making): string[] {
+  const some = [...threadsEach(threads), ...noLongerThan(seconds)];
   const about = [
     '-map_metadata',
     '-1',
@@ -130,6 +134,14 @@ function writing({ threads, fingerprint, temporary }: Making): string[] {
     `comment=${fingerprint}`,
   ];
   return [...some, ...about, '-f', 'mp4', `file:${temporary}`];
+}
+
+/** Sound may go on behind the picture. */
+export function longestIn({ video, audio, seconds }: Media): number | null {
+  const lengths = [video?.seconds, audio?.seconds, seconds].filter(
+    (one) => typeof one === 'number',
+  );
+  return lengths.length === 0 ? null : Math.max(...lengths);
 }
 
 /** What of the source the ladder shows. */

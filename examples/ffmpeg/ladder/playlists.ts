@@ -31,7 +31,7 @@ export function parseMediaPlaylist(text: string): MediaPlaylist {
 
 /** `keyUri` where the segments are encrypted: not the beginning of the file, which comes before the key. */
 export function mediaPlaylist({ init, segments }: MediaPlaylist, keyUri: string | null): string {
-  const longest = Math.max(...segments.map(({ seconds }) => seconds));
+  const longest = segments.reduce((most, { seconds }) => Math.max(most, seconds), 0);
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:7', `#EXT-X-TARGETDURATION:${Math.max(1, Math.round(longest))}`],
     ...['#EXT-X-MEDIA-SEQUENCE:0', '#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-INDEPENDENT-SEGMENTS'],
@@ -63,17 +63,19 @@ export function codecsIn(master: string): string[] {
 
 export function masterPlaylist(
   variants: readonly Variant[],
-  audio: string | null,
+  audio: { readonly playlist: string; readonly channels: number } | null,
   captions: readonly Caption[],
 ): string {
-  const sound = 'TYPE=AUDIO,GROUP-ID="audio",NAME="audio",DEFAULT=YES,AUTOSELECT=YES';
+  const sound =
+    'TYPE=AUDIO,GROUP-ID="audio",NAME="audio",DEFAULT=YES,AUTOSELECT=YES,' +
+    `CHANNELS="${audio?.channels}"`;
   const groups = [
     ...(audio === null ? [] : ['AUDIO="audio"']),
     ...(captions.length === 0 ? [] : ['SUBTITLES="captions"']),
   ].map((group) => `,${group}`);
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-INDEPENDENT-SEGMENTS'],
-    ...(audio === null ? [] : [`#EXT-X-MEDIA:${sound},URI="${audio}"`]),
+    ...(audio === null ? [] : [`#EXT-X-MEDIA:${sound},URI="${audio.playlist}"`]),
     ...captions.map(
       ({ language }, n) =>
         `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="${language} ${n + 1}",` +

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { channels } from '../../media/sound.ts';
 
 const RUNGS_MAX = 12;
 
@@ -29,7 +30,7 @@ const audio = z.strictObject({
   sample_rate: z
     .union([16_000, 22_050, 24_000, 32_000, 44_100, 48_000].map((rate) => z.literal(rate)))
     .default(48_000),
-  channels: z.int().min(1).max(2).default(2),
+  channels: channels.default(2),
   loudness: loudness.nullable().default(null),
 });
 

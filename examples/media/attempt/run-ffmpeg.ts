@@ -34,6 +34,22 @@ export interface FfmpegRun {
 export const QUIET = ['-nostdin', '-hide_banner', '-loglevel', 'warning', '-nostats'];
 export const TELLING = [...QUIET, '-progress', 'pipe:1', '-y'];
 
+/** For decoding or encoding, before an input or an output; null leaves it to ffmpeg. */
+export function threadsEach(threads: number | null): readonly string[] {
+  return threads === null ? [] : ['-threads', String(threads)];
+}
+
+/** For the filters, once: without it they take all cores, whatever else is said. */
+export function threadsOfFilters(threads: number | null): readonly string[] {
+  if (threads === null) return [];
+  return ['-filter_threads', String(threads), '-filter_complex_threads', String(threads)];
+}
+
+/** x265 has threads of its own, and hears of no option of ffmpeg. */
+export function threadsOfX265(threads: number | null): string {
+  return threads === null ? '' : `:pools=${threads}:frame-threads=${Math.min(threads, 16)}`;
+}
+
 /**
  * Resolves to the end of its log, and how often it complained of the input.
  * @throws the reason of the signal; `RetryableError`, `NonRetryableError` where ffmpeg failed or hung.

@@ -134,5 +134,7 @@ function jsonIn(text: string): unknown {
 /** Whether no other attempt follows one that ended so. */
 function isLast(error: unknown): boolean {
   if (error instanceof NonRetryableError) return true;
-  return error instanceof TaskAborted && ['canceled', 'deadline'].includes(error.reason);
+  return (
+    error instanceof TaskAborted && ['canceled', 'deadline', 'booking_end'].includes(error.reason)
+  );
 }

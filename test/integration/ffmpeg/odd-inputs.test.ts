@@ -209,6 +209,31 @@ describe('a transcode of an odd input', function () {
     expect((await transcode('uneven.mkv', [{ path: 'even.mp4' }])).error).to.equal(undefined);
     const wish = { path: 'even-25.mp4', video: { frame_rate: 25 } };
     expect((await madeOf('uneven.mkv', wish)).video?.frameRate).to.be.closeTo(25, 0.5);
+    // A phone in the dark: less than half of the frames, with a gap.
+    const dark = `select='not(mod(n,3))+gt(n,30)',setpts=PTS+if(gt(N\\,10)\\,0.3/TB\\,0)`;
+    make('dark.mp4', ...picture(), '-vf', dark, '-vsync', 'vfr', '-c:v', 'libx264');
+    const { video } = await madeOf('dark.mp4', { path: 'bright.mp4' });
+    expect(video?.frameRate).to.be.closeTo(25, 0.5);
+  });
+
+  it('is refused for good where there is nothing in it', async () => {
+    make('none.mp4', ...picture(), '-c:v', 'libx264', '-frames:v', '0');
+    await refused('none.mp4', [{ path: 'out.mp4' }], /^input none\.mp4: .*no video or audio/);
+    make('none.mkv', ...picture(), '-c:v', 'libx264', '-t', '0');
+    await refused('none.mkv', [{ path: 'out.mp4' }], /^input none\.mkv: .*no video or audio/);
+  });
+
+  it('is cut off where it goes on behind the length that it says', async () => {
+    const apart = ['-vf', 'setpts=N*4000/TB', '-vsync', 'vfr', '-frames:v', '3'];
+    make('apart.mkv', ...picture(), ...apart, '-c:v', 'libx264');
+    const bytes = readFileSync(join(root, 'apart.mkv'));
+    // The length of the whole, and that of the stream.
+    bytes.writeDoubleBE(3_000, bytes.indexOf(Buffer.from('448988', 'hex')) + 3);
+    bytes.write('00:00:03.000000000', bytes.lastIndexOf('02:'), 'latin1');
+    writeFileSync(join(root, 'lies.mkv'), bytes);
+    const wish = { path: 'lies.mp4', video: { frame_rate: 25 } };
+    const { error } = await transcode('lies.mkv', [wish]);
+    expect((error as Error).message).to.match(/is 4(\.\d+)? s long instead of 3 s/);
   });
 
   it('is refused where it is a still, empty, or larger than 8K', async () => {

@@ -24,7 +24,15 @@ const media: Media = {
   secondsAreGuessed: false,
   comment: null,
   video: {
-    ...{ codec: 'h264', width: 1280, height: 720, frameRate: 25, rotation: 0, pixelAspect: 1 },
+    ...{
+      codec: 'h264',
+      width: 1280,
+      height: 720,
+      frameRate: 25,
+      closestRate: 25,
+      rotation: 0,
+      pixelAspect: 1,
+    },
     ...{ pixelFormat: 'yuv420p', transfer: null, interlaced: false, seconds: 20 },
   },
   audio: { codec: 'aac', sampleRate: 44_100, channels: 1, seconds: 20 },

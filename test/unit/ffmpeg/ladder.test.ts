@@ -15,7 +15,15 @@ import { planSprites, spriteTrack } from '../../../examples/ffmpeg/ladder/stills
 import type { VideoStream } from '../../../examples/media/media.ts';
 
 const video: VideoStream = {
-  ...{ codec: 'h264', width: 1920, height: 1080, frameRate: 25, rotation: 0, pixelAspect: 1 },
+  ...{
+    codec: 'h264',
+    width: 1920,
+    height: 1080,
+    frameRate: 25,
+    closestRate: 25,
+    rotation: 0,
+    pixelAspect: 1,
+  },
   ...{ pixelFormat: 'yuv420p', transfer: null, interlaced: false, seconds: 20 },
 };
 
@@ -40,9 +48,20 @@ describe('the rungs of a ladder', () => {
     expect(sizes({ width: 160, height: 91 })).to.deep.equal(['158x90']);
   });
 
+  it('lose no frame of a source that varies in rate', () => {
+    const rate = (frameRate: number, closestRate: number) =>
+      planGrid({ ...video, frameRate, closestRate }, profileOf()).rate;
+    expect(rate(13.16, 25)).to.deep.equal({ frames: 25, perSeconds: 1 });
+    expect(rate(29.6, 30)).to.deep.equal({ frames: 30, perSeconds: 1 });
+    // Fields, and the clock of a browser that records.
+    expect(rate(25, 50)).to.deep.equal({ frames: 25, perSeconds: 1 });
+    expect(rate(8, 1000)).to.deep.equal({ frames: 30, perSeconds: 1 });
+    expect(rate(60, 90_000)).to.deep.equal({ frames: 60, perSeconds: 1 });
+  });
+
   it('share a grid of whole frames', () => {
     const gridOf = (frameRate: number, change: object = {}) =>
-      planGrid({ ...video, frameRate }, profileOf(change));
+      planGrid({ ...video, frameRate, closestRate: frameRate }, profileOf(change));
     expect(gridOf(25)).to.deep.equal({
       ...{ rate: { frames: 25, perSeconds: 1 }, gopFrames: 50, segmentFrames: 100 },
     });
@@ -56,16 +75,24 @@ describe('the rungs of a ladder', () => {
     const chosen = profileOf();
     const [rung] = planRungs(video, chosen);
     if (rung === undefined) throw new Error('there is no rung');
-    const making = { input: '/m/-in.mp4', temporary: '/m/t', fingerprint: 'soda:0', threads: 2 };
-    const args = rungArguments(rung, planGrid(video, chosen), chosen, making).join(' ');
+    const making = { input: '/m/-in.mp4', temporary: '/m/t', fingerprint: 'soda:0' };
+    const bounds = { threads: 2, seconds: 10 };
+    const args = rungArguments(rung, planGrid(video, chosen), chosen, {
+      ...making,
+      ...bounds,
+    }).join(' ');
     expect(args).to.include(
       '-crf 23 -maxrate 3240k -bufsize 6480k -profile:v high -g 50 -keyint_min 50 -sc_threshold 0',
     );
     expect(args).to.include('-i file:/m/-in.mp4').and.to.include('-protocol_whitelist file');
     const h265 = profileOf({ codec: 'h265' });
-    expect(rungArguments(rung, planGrid(video, h265), h265, making).join(' ')).to.include(
-      'keyint=50:min-keyint=50:scenecut=0:open-gop=0',
+    const deep = rungArguments(rung, planGrid(video, h265), h265, { ...making, ...bounds });
+    expect(deep.join(' ')).to.include(
+      'keyint=50:min-keyint=50:scenecut=0:open-gop=0:log-level=warning:pools=2:frame-threads=2',
     );
+    for (const bound of ['-filter_complex_threads 2', '-threads 2 -t 11.020']) {
+      expect(deep.join(' ')).to.include(bound);
+    }
   });
 
   it('map HDR or keep it, by choice', () => {
@@ -88,6 +115,9 @@ describe('packets', () => {
   it('on the grid are a rung', () => {
     expect(gridDefect(packets, grid)).to.equal(null);
     expect(peakKbps(packets, grid)).to.be.closeTo(20, 0.001);
+    // Two hours of a camera that makes key frames alone.
+    const keys = Array.from({ length: 200_000 }, (_, n) => ({ seconds: n, isKey: true, bytes: 1 }));
+    expect(peakKbps(keys, grid)).to.be.above(0);
   });
 
   it('off the grid are none', () => {
@@ -175,7 +205,9 @@ describe('playlists', () => {
       averageKbps: 500,
       codecs: 'avc1.64001e,mp4a.40.2',
     };
-    const text = masterPlaylist([variant], 'media_1.m3u8', [{ index: 2, language: 'eng' }]);
+    const text = masterPlaylist([variant], { playlist: 'media_1.m3u8', channels: 2 }, [
+      { index: 2, language: 'eng' },
+    ]);
     expect(text).to.include(
       '#EXT-X-STREAM-INF:BANDWIDTH=900200,AVERAGE-BANDWIDTH=500000,RESOLUTION=640x360,FRAME-RATE=25.000,CODECS="avc1.64001e,mp4a.40.2",AUDIO="audio",SUBTITLES="captions"\nmedia_0.m3u8',
     );

@@ -16,6 +16,7 @@ const video: VideoStream = {
   width: 1281,
   height: 720,
   frameRate: 25,
+  closestRate: 25,
   rotation: 0,
   pixelAspect: 1,
   pixelFormat: 'yuv420p',
@@ -66,6 +67,8 @@ describe('ffmpeg parameters', () => {
     ['an object without a container', { path: 's3://films/a' }, 'expected a name ending in'],
     ['a URL', { path: 'http://example.org/a.mp4' }, 'not a URL'],
     ['a NUL', { path: 'a\0.mp4' }, 'control characters'],
+    ['5.1 in MP3', { path: 'a.mkv', audio: { codec: 'mp3', channels: 6 } }, 'mp3 takes 1, 2'],
+    ['four channels', { path: 'a.mp4', audio: { channels: 4 } }, 'expected 1, 2 or 6 (5.1)'],
     ['endless padding', { path: 'a.mp4', pad_seconds: 1e6 }, 'pad_seconds'],
   ];
   for (const [what, output, message] of refused) {
@@ -116,18 +119,23 @@ describe('ffmpeg arguments', () => {
       'file:/media/in.mp4',
     ]);
     expect(valueOf(args, '-filter_complex')).to.equal(
-      '[0:V:0]scale=854:480,setsar=1,fps=15[v];[0:a:0]anull[a]',
+      '[0:V:0]scale=854:480,setsar=1,fps=15[v];[0:a:0]aformat=channel_layouts=mono[a]',
     );
     const wishes = { '-b:v': '1000k', '-profile:v': 'baseline', '-g': '50', '-b:a': '64k' };
     for (const [name, value] of Object.entries({ ...wishes, '-ar': '48000', '-ac': '1' })) {
       expect(valueOf(args, name), name).to.equal(value);
     }
     expect(args.at(-1)).to.equal('file:/media/.temporary');
+    expect(valueOf(args, '-filter_complex_threads')).to.equal('4');
+    // An input that goes on behind what it says is cut off there.
+    expect(valueOf(args, '-t')).to.equal('11.020');
+    const h265 = argumentsOf({ path: 'a.mp4', video: { codec: 'h265' } });
+    expect(valueOf(h265, '-x265-params')).to.equal('log-level=warning:pools=4:frame-threads=4');
   });
 
   it('append black and silence', () => {
     expect(valueOf(argumentsOf({ path: 'a.mp4', pad_seconds: 1.5 }), '-filter_complex')).to.equal(
-      '[0:V:0]scale=1280:720,setsar=1[v0];[0:a:0]anull[a0];color=c=black:s=1280x720:r=25:d=1.5[v1];' +
+      '[0:V:0]scale=1280:720,setsar=1[v0];[0:a:0]aformat=channel_layouts=mono[a0];color=c=black:s=1280x720:r=25:d=1.5[v1];' +
         'anullsrc=r=44100:cl=mono,atrim=duration=1.5[a1];' +
         '[v0][a0][v1][a1]concat=n=2:v=1:a=1:unsafe=1[v][a]',
     );
@@ -230,6 +238,7 @@ describe('ffmpeg reports', () => {
           width: 1281,
           height: 720,
           avg_frame_rate: '25/1',
+          r_frame_rate: '25/1',
           pix_fmt: 'yuv420p',
         },
       ],

@@ -99,7 +99,14 @@ describe('where a push goes', () => {
 
 describe('the arguments of a push', () => {
   const format = new RawFormat('320x180', 15);
-  const video = { codec: 'h264', width: 640, height: 360, frameRate: 25, rotation: 0 };
+  const video = {
+    codec: 'h264',
+    width: 640,
+    height: 360,
+    frameRate: 25,
+    closestRate: 25,
+    rotation: 0,
+  };
   const known = { pixelAspect: 1, pixelFormat: 'yuv420p', transfer: null, interlaced: false };
   const media = {
     seconds: 60,
