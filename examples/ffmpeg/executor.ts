@@ -11,6 +11,7 @@ import { editHandler } from './edit/edit.ts';
 import { ladderHandler } from './ladder/ladder.ts';
 import { readProfiles } from './ladder/profile.ts';
 import type { FfmpegSettings } from './renditions.ts';
+import { sweep } from './sweep.ts';
 import { transcodeHandler } from './transcode.ts';
 
 const HELP = `Runs tasks of the types ffmpeg.transcode, ffmpeg.edit and, where there is an ffprobe, ffmpeg.ladder. Settings are environment variables:
@@ -24,6 +25,7 @@ const HELP = `Runs tasks of the types ffmpeg.transcode, ffmpeg.edit and, where t
   FFMPEG_THREADS       for decoding and encoding each (ffmpeg decides)
   PROFILES             a file of YAML or JSON with profiles of ffmpeg.ladder (one named default)
   KEYS                 the folder with keys for AES-128, outside of MEDIA_ROOT (nothing is encrypted)
+  WORK_HOURS           what a task that never runs again has left is removed after so long (168)
   STALL_SECONDS        an ffmpeg without headway for so long is ended (60)
   DRAIN_SECONDS        how long a running task may go on after SIGTERM (10)
 
@@ -37,8 +39,15 @@ const settings = z.object({
   FREE_MB_MIN: z.coerce.number().min(0).max(1e9).default(200),
   PROFILES: z.string().min(1).optional(),
   KEYS: z.string().min(1).optional(),
+  WORK_HOURS: z.coerce.number().min(1).max(1e6).default(168),
   STALL_SECONDS: z.coerce.number().min(1).max(86_400).default(60),
 });
+
+const SWEEP_EVERY_MS = 3_600_000;
+
+function complain(error: unknown): void {
+  console.error(`MEDIA_ROOT cannot be swept: ${(error as Error).message}`);
+}
 
 async function main(env: z.output<typeof settings>): Promise<void> {
   const programs = await findFfmpeg(process.env);
@@ -68,6 +77,14 @@ async function main(env: z.output<typeof settings>): Promise<void> {
   if (ffprobe !== null) {
     executor.handle('ffmpeg.ladder', ladderHandler({ ...ffmpegSettings, ffprobe, profiles, keys }));
   }
+  const clean = async () => {
+    const removed = await sweep(mediaRoot, env.WORK_HOURS * 3_600_000).catch(complain);
+    if (removed && removed.length > 0) {
+      console.log(`removed what is left of tasks that do not run again: ${removed.join(', ')}`);
+    }
+  };
+  setInterval(() => void clean(), SWEEP_EVERY_MS).unref();
+  await clean();
   await executor.start();
 }
 

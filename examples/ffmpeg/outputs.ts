@@ -3,6 +3,7 @@
  * target once it is complete and durable, and how a later attempt tells that one is done.
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Task } from '@soda-scheduler/executor-sdk';
@@ -124,6 +125,17 @@ export async function removeLeftovers(targets: readonly string[], task: TaskKey)
   }
 }
 
+/** Of a folder that makes room for another. */
+const OLD = '~old';
+
+/** A folder that was being replaced when its attempt was killed gets its name back: until the new one is whole it is the ladder. */
+export async function bringBackFolder(target: string, task: TaskKey): Promise<void> {
+  const directory = dirname(target);
+  const names = await readdir(directory).catch(() => []);
+  const old = names.find((name) => name.startsWith(temporaryPrefix(task)) && name.endsWith(OLD));
+  if (old !== undefined && !existsSync(target)) await rename(join(directory, old), target);
+}
+
 /** Makes the target appear whole, and for good, or not at all. */
 export async function publish(temporary: string, target: string): Promise<void> {
   await syncToDisk(temporary);
@@ -137,7 +149,7 @@ export async function publish(temporary: string, target: string): Promise<void> 
 export async function publishFolder(temporary: string, target: string): Promise<void> {
   for (const name of await readdir(temporary)) await syncToDisk(join(temporary, name));
   await syncToDisk(temporary);
-  const old = `${temporary}~old`;
+  const old = `${temporary}${OLD}`;
   await rename(target, old).catch((error: unknown) => {
     if (!isFsError(error, 'ENOENT')) throw error;
   });

@@ -7,6 +7,7 @@ import { rm, stat } from 'node:fs/promises';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import type { InputSettings } from '../media/attempt/local-input.ts';
 import type { WorkFolder } from '../media/attempt/work-folder.ts';
+import { noteTargets } from './sweep.ts';
 import { notConfigured } from '../storage/fetch.ts';
 import { type ObjectLocation, parseS3 } from '../storage/locations.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
@@ -79,6 +80,7 @@ export async function targetsFor(
       return new ObjectTarget(location, store, folder, ctx.signal);
     }),
   );
+  if (files.length > 0) await noteTargets(folder, { files, folder: null });
   await removeLeftovers(files, task satisfies TaskKey);
   return targets;
 }

@@ -97,7 +97,12 @@ export class MediaRoot {
    * one attempt to the next. Whoever needs it makes it, and removes it when done with the task.
    */
   workFolder({ namespace, id }: Pick<Task, 'namespace' | 'id'>): string {
-    return join(this.#path, `${TEMPORARY_MARK}work`, `${namespace}~${id}`);
+    return join(this.workFolders, `${namespace}~${id}`);
+  }
+
+  /** Where the folders of all tasks are. */
+  get workFolders(): string {
+    return join(this.#path, `${TEMPORARY_MARK}work`);
   }
 
   /** Whether a real path is inside, or the directory itself. */

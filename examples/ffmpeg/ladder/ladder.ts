@@ -12,7 +12,14 @@ import type { Media } from '../../media/media.ts';
 import { probe } from '../../media/probe.ts';
 import { assertToneMapping } from '../../media/tone-mapping.ts';
 import { WorkFolder } from '../../media/attempt/work-folder.ts';
-import { fingerprint, publishFolder, removeLeftovers, temporaryFor } from '../outputs.ts';
+import {
+  bringBackFolder,
+  fingerprint,
+  publishFolder,
+  removeLeftovers,
+  temporaryFor,
+} from '../outputs.ts';
+import { noteTargets } from '../sweep.ts';
 import { childLimits, type FfmpegSettings } from '../renditions.ts';
 import { assertBounded, assertTakeable } from '../transcode.ts';
 import { captionsOf } from './captions.ts';
@@ -126,6 +133,8 @@ class Ladder {
     }
     const made = [RECIPE, 'ladder', input.identity, this.#profile, encrypt ?? null];
     const mark = fingerprint(made);
+    await noteTargets(this.#folder, { files: [], folder: target });
+    await bringBackFolder(target, this.#task);
     const before = await publishedIn(target, output);
     if (before?.fingerprint === mark) return { ...before, skipped: true };
     await removeLeftovers([target], this.#task);

@@ -3,7 +3,7 @@
  * another attempt may follow, and removed with the last one.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   NonRetryableError,
@@ -20,6 +20,8 @@ const DRAFT = '.draft~';
 /** A file that is made `once`, and what is known of it, in a folder of both. */
 const CONTENT = 'content';
 const NOTE = 'note.json';
+/** How often the folder of a task that runs says that it is in use. */
+const IN_USE_EVERY_MS = 600_000;
 
 export interface Noted<Facts> {
   readonly path: string;
@@ -44,7 +46,9 @@ export class WorkFolder {
   ): Promise<Result> {
     const folder = new WorkFolder(mediaRoot.workFolder(task), ctx.token);
     const remove = () => rm(folder.path, { recursive: true, force: true });
+    const timer = setInterval(() => void folder.#sayInUse(), IN_USE_EVERY_MS).unref();
     try {
+      await folder.#sayInUse();
       await folder.#removeDrafts();
       const result = await work(folder);
       await remove();
@@ -52,6 +56,8 @@ export class WorkFolder {
     } catch (error) {
       if (isLast(error)) await remove();
       throw error;
+    } finally {
+      clearInterval(timer);
     }
   }
 
@@ -101,6 +107,13 @@ export class WorkFolder {
   /** What is done with, and is in the way of nobody. */
   async remove(name: string): Promise<void> {
     await rm(this.file(name), { recursive: true, force: true });
+  }
+
+  /** By its time: what nobody has used for long is removed by whoever sweeps. */
+  async #sayInUse(): Promise<void> {
+    const now = new Date();
+    // There may be none yet.
+    await utimes(this.path, now, now).catch(() => undefined);
   }
 
   async #noted<Facts>(name: string, schema: z.ZodType<Facts>): Promise<Facts | null> {

@@ -73,7 +73,10 @@ describe('a transcode of an odd input', function () {
     const { error } = await transcode(input, outputs);
     expect(error).to.be.instanceOf(NonRetryableError);
     expect((error as Error).message).to.match(message);
-    expect(readdirSync(root).filter((name) => /^(out|\.soda)/.test(name))).to.deep.equal([]);
+    expect(readdirSync(root).filter((name) => /^(out|\.soda~(?!work$))/.test(name))).to.deep.equal(
+      [],
+    );
+    expect(readdirSync(join(root, '.soda~work'))).not.to.include(`default~odd-${input}`);
   }
 
   /** Mean of the luma of a region, of the frame at one second. */

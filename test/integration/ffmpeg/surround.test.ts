@@ -34,7 +34,7 @@ describe('5.1 sound', function () {
     const mediaRoot = await MediaRoot.open(root);
     const handler = make({ ffmpeg, ffprobe, mediaRoot, threads: 1 });
     const { error } = await runHandler(handler, { id: 'surround', params });
-    if (error !== undefined) throw error;
+    expect(error).to.equal(undefined);
   }
   function soundOf(name: string): string {
     const entries = ['-select_streams', 'a', '-show_entries', 'stream=codec_name,channel_layout'];

@@ -103,7 +103,7 @@ describe('a transcode', function () {
       stallMs: 10_000,
       killGraceMs: 1_000,
     });
-  const temporaryFiles = () => readdirSync(root).filter((name) => name.startsWith('.soda'));
+  const temporaryFiles = () => readdirSync(root).filter((name) => /^\.soda(?!~work$)/.test(name));
 
   /** A program that does `script` in place of ffmpeg; it has the arguments in `args`. */
   function fake(name: string, script: string): string {

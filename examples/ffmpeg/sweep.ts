@@ -1,0 +1,78 @@
+/**
+ * Removes what tasks have left that never run again: their folders in `.soda~work`, and the files and folders that they were
+ * making beside their targets. Nobody says that a task is over when no executor has it any more; so it goes by age.
+ */
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { WorkFolder } from '../media/attempt/work-folder.ts';
+import type { MediaRoot } from '../media/media-root.ts';
+import { bringBackFolder, removeLeftovers, type TaskKey } from './outputs.ts';
+
+const TARGETS = 'targets.json';
+/** Of folders that are being removed. */
+const GOING = '.going~';
+
+const noted = z.object({ files: z.array(z.string()), folder: z.string().nullable() });
+
+export interface Beside {
+  readonly files: readonly string[];
+  readonly folder: string | null;
+}
+
+/** Notes what an attempt makes something beside, before it does: in the folder of the task, which goes with it. */
+export async function noteTargets(folder: WorkFolder, beside: Beside): Promise<void> {
+  await mkdir(folder.path, { recursive: true });
+  await writeFile(folder.file(TARGETS), JSON.stringify(beside));
+}
+
+/**
+ * Resolves to the names of the tasks whose folders were removed: nobody has used them for `unusedMs`. A task that runs uses
+ * its folder, and one that comes again later makes everything anew.
+ */
+export async function sweep(mediaRoot: MediaRoot, unusedMs: number): Promise<readonly string[]> {
+  const root = mediaRoot.workFolders;
+  const removed: string[] = [];
+  for (const name of await readdir(root).catch(() => [])) {
+    const path = join(root, name);
+    if (name.startsWith(GOING)) {
+      await rm(path, { recursive: true, force: true });
+      continue;
+    }
+    const found = await stat(path).catch(() => null);
+    const [namespace, id, ...more] = name.split('~');
+    if (found === null || id === undefined || more.length > 0) continue;
+    if (Date.now() - found.mtimeMs < unusedMs) continue;
+    await removeBeside(mediaRoot, path, { namespace: namespace ?? '', id });
+    // At once, so that an attempt that begins now does not find half of it.
+    const going = join(root, `${GOING}${process.pid}~${name}`);
+    const isOurs = await rename(path, going).then(
+      () => true,
+      () => false,
+    );
+    // Another executor was faster.
+    if (!isOurs) continue;
+    await rm(going, { recursive: true, force: true });
+    removed.push(id);
+  }
+  return removed;
+}
+
+async function removeBeside(mediaRoot: MediaRoot, path: string, task: TaskKey): Promise<void> {
+  const text = await readFile(join(path, TARGETS), 'utf8').catch(() => 'null');
+  const beside = noted.nullable().catch(null).parse(jsonIn(text));
+  if (beside === null) return;
+  const isOurs = (target: string) => mediaRoot.holds(target);
+  if (beside.folder !== null && isOurs(beside.folder)) await bringBackFolder(beside.folder, task);
+  const targets = [...beside.files, ...(beside.folder === null ? [] : [beside.folder])];
+  // Its directory may be gone.
+  await removeLeftovers(targets.filter(isOurs), task).catch(() => undefined);
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,113 @@
+/** What is left of tasks that never run again, and what must not be taken for that. */
+import { NonRetryableError, RetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
+import { expect } from 'chai';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bringBackFolder } from '../../../examples/ffmpeg/outputs.ts';
+import { noteTargets, sweep } from '../../../examples/ffmpeg/sweep.ts';
+import { WorkFolder } from '../../../examples/media/attempt/work-folder.ts';
+import { MediaRoot } from '../../../examples/media/media-root.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('the sweep of a media root', () => {
+  let root: string;
+  let mediaRoot: MediaRoot;
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'soda-sweep-'));
+    mediaRoot = await MediaRoot.open(root);
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  const taskOf = (id: string) =>
+    ({ namespace: 'default', id }) as Parameters<typeof WorkFolder.within>[1];
+  const work = () => readdirSync(mediaRoot.workFolders);
+
+  /** An attempt that has begun to write beside its target, and is gone. */
+  async function leave(id: string, hoursAgo: number): Promise<void> {
+    const target = join(root, 'out/a.mp4');
+    mkdirSync(join(root, 'out'), { recursive: true });
+    const gone = async (folder: WorkFolder) => {
+      await noteTargets(folder, { files: [target], folder: null });
+      writeFileSync(folder.file('joined.mov'), 'x');
+      writeFileSync(join(root, `out/.soda~default~${id}~0~abc`), 'x');
+      throw new RetryableError('it was the last attempt, which nobody knows here');
+    };
+    await WorkFolder.within(mediaRoot, taskOf(id), { token: '1.1' }, gone).catch(() => undefined);
+    const at = new Date(Date.now() - hoursAgo * HOUR_MS);
+    utimesSync(mediaRoot.workFolder(taskOf(id)), at, at);
+  }
+
+  it('takes what nobody has used for so long, with what stands beside targets, and nothing else', async () => {
+    await leave('old', 30);
+    await leave('new', 1);
+    writeFileSync(join(root, 'out/a.mp4'), 'precious');
+    mkdirSync(join(mediaRoot.workFolders, 'of somebody else'));
+    utimesSync(join(mediaRoot.workFolders, 'of somebody else'), 1, 1);
+    expect(await sweep(mediaRoot, 24 * HOUR_MS)).to.deep.equal(['old']);
+    expect(work()).to.have.members(['default~new', 'of somebody else']);
+    expect(readdirSync(join(root, 'out'))).to.have.members(['.soda~default~new~0~abc', 'a.mp4']);
+    expect(await sweep(mediaRoot, 24 * HOUR_MS)).to.deep.equal([]);
+  });
+
+  it('believes no note that leads elsewhere', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'soda-outside-'));
+    writeFileSync(join(outside, '.soda~default~old~0~abc'), 'x');
+    await leave('old', 30);
+    writeFileSync(
+      join(mediaRoot.workFolder(taskOf('old')), 'targets.json'),
+      JSON.stringify({ files: [join(outside, 'a.mp4')], folder: outside }),
+    );
+    utimesSync(mediaRoot.workFolder(taskOf('old')), 1, 1);
+    expect(await sweep(mediaRoot, HOUR_MS)).to.deep.equal(['old']);
+    expect(readdirSync(outside)).to.have.length(1);
+    rmSync(outside, { recursive: true });
+  });
+
+  it('leaves a task that goes on', async () => {
+    await leave('long', 30);
+    await WorkFolder.within(mediaRoot, taskOf('long'), { token: '1.2' }, async () => {
+      expect(await sweep(mediaRoot, HOUR_MS)).to.deep.equal([]);
+    });
+    expect(work()).to.deep.equal([]);
+  });
+
+  it('has nothing to do where the executor knows that no attempt follows', async () => {
+    for (const error of [
+      new NonRetryableError('no'),
+      ...(['canceled', 'deadline', 'booking_end'] as const).map((why) => new TaskAborted(why)),
+    ]) {
+      const ended = async (folder: WorkFolder) => {
+        await noteTargets(folder, { files: [], folder: null });
+        throw error;
+      };
+      await WorkFolder.within(mediaRoot, taskOf('a'), { token: '1.1' }, ended).catch(
+        () => undefined,
+      );
+      expect(work(), error.message).to.deep.equal([]);
+    }
+  });
+
+  it('gives a folder its name back that was being replaced when everything was killed', async () => {
+    const [target, rest] = [join(root, 'vod'), join(root, '.soda~default~l~0~abc~old')];
+    mkdirSync(rest);
+    writeFileSync(join(rest, 'old'), 'old');
+    await bringBackFolder(target, taskOf('other'));
+    expect(existsSync(target)).to.equal(false);
+    await bringBackFolder(target, taskOf('l'));
+    expect(readdirSync(target)).to.deep.equal(['old']);
+    mkdirSync(rest);
+    await bringBackFolder(target, taskOf('l'));
+    expect(readdirSync(target)).to.deep.equal(['old']);
+  });
+});
