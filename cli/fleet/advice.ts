@@ -27,7 +27,7 @@ export interface Objective {
 
 export interface Advice {
   readonly executors: number;
-  /** Nine of ten repetitions with other arrivals and run times of the same kind are between these. */
+  /** At least nine of ten repetitions with other arrivals and run times of the same kind are between these. */
   readonly low: number;
   readonly high: number;
   /** How many executors would be busy on average. */
@@ -59,7 +59,8 @@ export function adviseFleet(
   const meanMs = runMs.reduce((sum, ms) => sum + ms, 0) / runMs.length;
   return {
     executors,
-    low: Math.min(executors, others[1] as number),
+    // One fewer may do: arrivals drawn again are burstier than those that came, so that none of these says so.
+    low: Math.max(1, Math.min(executors - 1, others[1] as number)),
     high: Math.max(executors, others[BOOTSTRAP_COUNT - 2] as number),
     load: (cameAt.length * meanMs) / (points.length * pointMs),
     arrivals: cameAt.length,

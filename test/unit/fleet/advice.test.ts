@@ -1,19 +1,9 @@
 /** How many executors are advised, against what the theory of queues says where it has a formula. */
 import { expect } from 'chai';
 import { adviseFleet, type Observed } from '../../../cli/fleet/advice.ts';
+import { randomOf } from './random.ts';
 
 const MINUTE_MS = 60_000;
-
-/** Mulberry32: the same seed, the same numbers. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** Arrivals by chance alone, and run times that are as likely to end at any moment. */
 function chance(perMinute: number, meanMs: number, minuteCount: number, random: () => number) {
