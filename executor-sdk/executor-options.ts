@@ -74,7 +74,7 @@ export interface ExecutorOptions {
   readonly leaseMs?: number;
   /** How long a running task may go on once the executor is stopping. Default 10,000. */
   readonly drainTimeoutMs?: number;
-  /** Stop on SIGTERM and SIGINT, then exit. Default true. */
+  /** Stop on SIGTERM and SIGINT, then exit, once all executors of this process have stopped. Default true. */
   readonly handleSignals?: boolean;
   /**
    * Called instead of printing. Default: lines on stderr, text about whatever does not go as it

@@ -1,9 +1,9 @@
 /**
  * The handlers' side of an executor: runs one task at a time on this thread, while the session
- * lives in a worker thread (`session/session-thread.ts`) whose heartbeats no handler can hold up. It
+ * lives in a worker thread (`open-session.ts`) whose heartbeats no handler can hold up. It
  * says how attempts end; whether and when that is sent is the session's business.
  */
-import { Worker } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { beginSpan, type ExecutorMessage } from '@soda-scheduler/protocol';
 import { ChildGroups } from './children/child-groups.ts';
 import { ExecutorRefused, TaskAborted } from './errors.ts';
@@ -15,6 +15,7 @@ import type { EventDraft, ExecutorEvent, LogFormat } from './events.ts';
 import { headlineOf } from './failure.ts';
 import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
+import { openSession, openSessionCount } from './open-session.ts';
 import { type Prepare, Preparations } from './preparation.ts';
 import { ReadinessCheck } from './readiness.ts';
 import { monotonicClock } from './session/clock.ts';
@@ -65,7 +66,7 @@ export class Executor {
     onBound: (isBound) => this.#readiness?.bind(isBound),
     onFailure: () => this.checkReady(),
   });
-  #session: Worker | null = null;
+  #session: MessagePort | null = null;
   #readiness: ReadinessCheck | null = null;
   #executorId = '';
   #running: RunningAttempt | null = null;
@@ -107,25 +108,24 @@ export class Executor {
   async start(): Promise<void> {
     if (this.#session !== null) throw new TypeError('An executor starts once.');
     const { isAny: prepares } = this.#preparations;
-    const workerData = sessionSettings(this.#options, [...this.#handlers.keys()], prepares);
-    this.#executorId = workerData.executorId;
-    // No listener for `error`: without its session this process cannot keep to its lease, and
-    // an uncaught exception is the right end for it.
-    const session = new Worker(new URL('./session/session-thread.js', import.meta.url), {
-      workerData,
-      execArgv: [],
-    });
+    const settings = sessionSettings(this.#options, [...this.#handlers.keys()], prepares);
+    this.#executorId = settings.executorId;
+    const session = openSession(settings);
     this.#session = session;
     this.#watchReadiness();
     const connected = new Promise<void>((resolve) => {
       this.#connected = resolve;
     });
     this.#stopped = new Promise((resolve, reject) => {
+      let refusal: string | null = null;
       session.on('message', (message: FromSession) => {
-        if (message.type !== 'ended') return this.#take(message);
-        this.#ended(message.refusal);
-        if (message.refusal === null) resolve();
-        else reject(new ExecutorRefused(message.refusal));
+        if (message.type === 'ended') refusal = message.refusal;
+        else this.#take(message);
+      });
+      session.once('close', () => {
+        this.#ended(refusal);
+        if (refusal === null) resolve();
+        else reject(new ExecutorRefused(refusal));
       });
     });
     // Who neither waits in `start` nor calls `stop` learns of a refusal by the event.
@@ -191,9 +191,14 @@ export class Executor {
     this.#event({ type: 'draining', message: `${name}: stopping; once more to exit at once` });
     const drainTimeoutMs = this.#options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS;
     setTimeout(() => process.exit(1), drainTimeoutMs + 2 * ABORT_GRACE_MS).unref();
+    const leave = (code: number): void => {
+      process.exitCode ||= code;
+      // The others of this process may have tasks to end.
+      if (openSessionCount() === 0) process.exit();
+    };
     this.stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
+      () => leave(0),
+      () => leave(1),
     );
   };
 

@@ -2,6 +2,7 @@
  * What the thread of the handlers and the thread of the session say to each other. Bodies of
  * frames are JSON texts already: each value is turned into text once, where it came from.
  */
+import type { MessagePort } from 'node:worker_threads';
 import {
   type AssignedTask,
   jsonAt,
@@ -13,7 +14,7 @@ import type { AbortReason } from './errors.ts';
 import type { EventDraft } from './events.ts';
 import type { Booking } from './preparation.ts';
 
-/** What the session thread is started with. */
+/** What a session is begun with. */
 export interface SessionSettings {
   readonly url: string;
   readonly token: string | undefined;
@@ -36,6 +37,13 @@ export interface SessionSettings {
   /** The master is to say which booking has it. */
   readonly hearsOfBookings: boolean;
 }
+
+/** What the thread of the sessions is told. */
+export type ThreadOrder =
+  /** Begins a session; all about it goes by the port. */
+  | { readonly type: 'begin'; readonly settings: SessionSettings; readonly port: MessagePort }
+  /** All are over, and no other comes. */
+  | { readonly type: 'end' };
 
 export interface AttemptKey {
   readonly taskId: string;

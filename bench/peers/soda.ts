@@ -7,8 +7,8 @@ import { post } from '../load.ts';
 import type { Job, Place, Producer, Workers } from './library.ts';
 
 const USER = { group: 'bench' };
-/** Each has a thread of its own for its session: on two cores more are no faster. */
-const BEST_COUNT = 16;
+/** They share a thread for their sessions. More are no faster on two cores. */
+const BEST_COUNT = 64;
 
 const taskOf = ({ queue, notifyUrl }: Place, params: Job) => ({
   type: queue,

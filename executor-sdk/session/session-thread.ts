@@ -1,5 +1,8 @@
-/** Entry of the worker thread that keeps the session while handlers use the main thread. */
-import { parentPort, workerData } from 'node:worker_threads';
+/**
+ * Entry of the worker thread that keeps the sessions of all executors of this process, while handlers use the main
+ * thread: `open-session.ts` is its other side.
+ */
+import { parentPort } from 'node:worker_threads';
 import { GroupGuard } from '../children/group-guard.ts';
 import { monotonicClock } from './clock.ts';
 import { Connection } from './connection.ts';
@@ -8,47 +11,54 @@ import { IncarnationRecord } from './incarnation-record.ts';
 import type { Fenced } from './handshake.ts';
 import { hostLoad } from '../host-load.ts';
 import { SessionClient } from './session-client.ts';
-import type { SessionSettings, ToSession } from '../thread-messages.ts';
+import type { ThreadOrder, ToSession } from '../thread-messages.ts';
 
-const port = parentPort;
-if (port === null) throw new Error('session-thread.ts runs as a worker only');
+const main = parentPort;
+if (main === null) throw new Error('session-thread.ts runs as a worker only');
 
-const settings = workerData as SessionSettings;
 const format = logFormat(process.env);
-const record = IncarnationRecord.begin(settings);
-const guard = new GroupGuard();
 
-function sayLast(why: string, fenced: Fenced | null): void {
-  const event = eventOf({
-    type: 'killed',
-    message: `killing this process: ${why}`,
-    ...(fenced !== null && { taskId: fenced.task_id, attempt: fenced.attempt }),
+type Beginning = Extract<ThreadOrder, { type: 'begin' }>;
+
+async function keepSession({ settings, port }: Beginning): Promise<void> {
+  const record = IncarnationRecord.begin(settings);
+  const guard = new GroupGuard();
+  const sayLast = (why: string, fenced: Fenced | null): void => {
+    const event = eventOf({
+      type: 'killed',
+      message: `killing this process: ${why}`,
+      ...(fenced !== null && { taskId: fenced.task_id, attempt: fenced.attempt }),
+    });
+    print(event, { format, executorId: settings.executorId, at: new Date() });
+  };
+  const client = new SessionClient({
+    settings,
+    predecessors: record,
+    tell: (message) => port.postMessage(message),
+    clock: monotonicClock,
+    random: Math.random,
+    dial: (options) => new Connection(options),
+    rssBytes: () => process.memoryUsage.rss(),
+    cpuPercent: hostLoad(),
+    groups: guard,
+    endProcess: (why, fenced) => {
+      sayLast(why, fenced);
+      if (fenced !== null) record.willEnd(fenced);
+      guard.killAll();
+      process.kill(process.pid, 'SIGKILL');
+    },
   });
-  print(event, { format, executorId: settings.executorId, at: new Date() });
+  port.on('message', (message: ToSession) => {
+    if (message.type === 'group') guard.tell(message.pid, message.isAlive);
+    else client.take(message);
+  });
+  await client.run();
+  record.left();
+  guard.close();
+  port.close();
 }
 
-const client = new SessionClient({
-  settings,
-  predecessors: record,
-  tell: (message) => port.postMessage(message),
-  clock: monotonicClock,
-  random: Math.random,
-  dial: (options) => new Connection(options),
-  rssBytes: () => process.memoryUsage.rss(),
-  cpuPercent: hostLoad(),
-  groups: guard,
-  endProcess: (why, fenced) => {
-    sayLast(why, fenced);
-    if (fenced !== null) record.willEnd(fenced);
-    guard.killAll();
-    process.kill(process.pid, 'SIGKILL');
-  },
+main.on('message', (order: ThreadOrder) => {
+  if (order.type === 'end') main.close();
+  else void keepSession(order);
 });
-port.on('message', (message: ToSession) => {
-  if (message.type === 'group') guard.tell(message.pid, message.isAlive);
-  else client.take(message);
-});
-await client.run();
-record.left();
-guard.close();
-port.close();

@@ -17,11 +17,8 @@ describe('executor process', function () {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  /** An executor that runs one task in this mode, its master, and the network between them. */
-  async function running(
-    params: { mode: string; ms?: number },
-    { leaseMs = 3_000, drainTimeoutMs = 10_000 } = {},
-  ) {
+  /** Executors in one process, their master, and the network between them. */
+  async function started(ids: string, { leaseMs = 3_000, drainTimeoutMs = 10_000 } = {}) {
     const master = await ScriptedMaster.start({ heartbeatMs: 300, leaseMs });
     closing.push(() => master.close());
     const proxy = await TcpProxy.start(master.port);
@@ -29,10 +26,23 @@ describe('executor process', function () {
     const url = `http://127.0.0.1:${proxy.port}`;
     const child = new SystemProcess({
       name: 'executor',
-      args: [SCRIPT, url, 'e1', String(drainTimeoutMs)],
+      args: [SCRIPT, url, ids, String(drainTimeoutMs)],
     });
     closing.push(() => child.end());
-    const { sessionId } = await master.nth('executorConnected');
+    const sessionIds: string[] = [];
+    for (const [index] of ids.split(',').entries()) {
+      sessionIds.push((await master.nth('executorConnected', index + 1)).sessionId);
+    }
+    return { master, proxy, child, sessionIds };
+  }
+
+  /** One that runs one task in this mode. */
+  async function running(
+    params: { mode: string; ms?: number },
+    options: { leaseMs?: number; drainTimeoutMs?: number } = {},
+  ) {
+    const { master, proxy, child, sessionIds } = await started('e1', options);
+    const [sessionId = ''] = sessionIds;
     master.assign(sessionId, { id: 't1', params: JSON.stringify(params) });
     await child.said('that the task started', ({ fields }) => fields['type'] === 'task_started');
     return { master, proxy, child, sessionId };
@@ -88,6 +98,18 @@ describe('executor process', function () {
     child.write('go');
     expect((await master.nth('attemptEnded')).result).to.equal('"released"');
     expect((await master.nth('executorDisconnected')).left).to.equal(true);
+    expect(await child.exited).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('ends once all of its executors have ended their tasks', async () => {
+    const { master, child, sessionIds } = await started('e1,e2');
+    const [idle, busy = ''] = sessionIds;
+    master.assign(busy, { id: 't1', params: '{"mode":"release"}' });
+    await child.said('that the task started', ({ fields }) => fields['type'] === 'task_started');
+    child.signal('SIGTERM');
+    expect((await master.nth('executorDisconnected')).sessionId).to.equal(idle);
+    child.write('go');
+    expect((await master.nth('attemptEnded')).result).to.equal('"released"');
     expect(await child.exited).to.deep.equal({ code: 0, signal: null });
   });
 
