@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './document.ts';
+import { root } from '../document.ts';
 
 const DIMENSIONS = [
   ...['Function', 'Modifiability', 'Availability', 'Observability'],

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { blocksOf, root } from './document.ts';
+import { blocksOf, root } from '../document.ts';
 
 const pages = ['tutorial', 'operations'].map((name) => [`docs/${name}.md`, `docs/zh/${name}.md`]);
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { root } from './document.ts';
+import { root } from '../document.ts';
 
 const BYTES_MAX = 4 * 2 ** 20;
 const FIRST_PAGE_ZIPPED_BYTES_MAX = 16 * 1024;
