@@ -42,6 +42,12 @@ const ours = (name: string, server: 'sqlite' | 'mariadb'): Contender[] => [
     counts: { best: 8_000, batch: 12_000 },
   },
   {
+    name: `Soda, ${name}: executors on the wire alone`,
+    module: './soda-wire.ts',
+    server,
+    counts: { 1: 3_000, best: 10_000, batch: 20_000, paced: 500 },
+  },
+  {
     name: `Soda, ${name}: plain HTTP, callback`,
     module: './soda-http.ts',
     server,

@@ -1,0 +1,62 @@
+/** An executor that is the wire protocol and nothing else. It accepts its task and reports success at once. */
+import {
+  encodeFrame,
+  EXECUTOR_PATH,
+  type ExecutorMessage,
+  type MasterFrame,
+  Session,
+  SUBPROTOCOL,
+} from '@soda-scheduler/protocol';
+import { WebSocket } from 'ws';
+
+interface WireExecutor {
+  readonly url: string;
+  readonly id: string;
+  readonly type: string;
+  /** It takes tasks. */
+  readonly onConnected: () => void;
+  readonly onTask: (params: unknown) => void;
+}
+
+export function connectOnWire({ url, id, type, onConnected, onTask }: WireExecutor): void {
+  const session = new Session<string>();
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${EXECUTOR_PATH}`, SUBPROTOCOL, {
+    perMessageDeflate: false,
+  });
+  const send = (message: ExecutorMessage): void => {
+    const body = JSON.stringify(message);
+    const frame = session.send(body, body.length);
+    if (frame === null) throw new Error('the send window is full');
+    socket.send(encodeFrame(frame.seq, session.announceAck(), body));
+  };
+  let heartbeatCount = 0;
+  let heartbeats: NodeJS.Timeout;
+  socket.on('open', () => {
+    const hello = { type: 'hello', executor_id: id, incarnation: 'bench', types: [type] };
+    socket.send(JSON.stringify(hello));
+  });
+  socket.on('message', (data) => {
+    const frame = JSON.parse((data as Buffer).toString()) as MasterFrame;
+    if (frame.type === 'welcome') {
+      heartbeats = setInterval(() => {
+        const ack = session.announceAck();
+        const beat = { type: 'heartbeat', n: ++heartbeatCount, ack, state: 'idle', running: [] };
+        socket.send(JSON.stringify(beat));
+      }, frame.heartbeat_ms);
+      onConnected();
+      return;
+    }
+    if (frame.type === 'heartbeat' || frame.type === 'ack') {
+      session.acknowledged(frame.ack);
+      return;
+    }
+    session.receive(frame.seq, frame.ack);
+    session.confirm(frame.seq);
+    if (frame.type !== 'assign') return;
+    const { id: task_id, attempt, params } = frame.task;
+    send({ type: 'accept', task_id, attempt });
+    onTask(params);
+    send({ type: 'result', task_id, attempt, outcome: 'succeeded', result: 1 });
+  });
+  socket.on('close', () => clearInterval(heartbeats));
+}
