@@ -35,6 +35,8 @@ export {
   RetryableError,
   TaskAborted,
 } from './errors.ts';
+export { childEnd, endChild } from './children/child-end.ts';
+export type { ChildEnd } from './children/child-end.ts';
 export { ChildGroups } from './children/child-groups.ts';
 export type { ChildOptions } from './children/child-groups.ts';
 export type { AbortReason, HandlerErrorOptions } from './errors.ts';

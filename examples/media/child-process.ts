@@ -3,14 +3,17 @@
  * SDK's doing; here it also ends on a stall, and what it writes to stderr is kept bounded. Nothing
  * here knows what the arguments mean.
  */
-import type { ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { ChildGroups, type TaskContext } from '@soda-scheduler/executor-sdk';
+import {
+  childEnd,
+  type ChildEnd as HowItEnded,
+  ChildGroups,
+  endChild,
+  type TaskContext,
+} from '@soda-scheduler/executor-sdk';
 
 const STDERR_TAIL_LENGTH = 8192;
 const NICENESS = 10;
-/** How long the pipes of an ended child are read on, where a stray grandchild holds them open. */
-const DRAIN_MS = 1_000;
 
 export interface RunOptions {
   readonly signal: AbortSignal;
@@ -27,12 +30,9 @@ export interface RunOptions {
   readonly log?: TaskContext['log'];
 }
 
-export interface ChildEnd {
+export interface ChildEnd extends HowItEnded {
   /** `aborted` and `stalled`: it was made to end. */
   readonly why: 'exited' | 'aborted' | 'stalled';
-  /** Null where a signal ended it. */
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
   /** The end of what it wrote to stderr, at most 8192 characters. */
   readonly stderr: string;
 }
@@ -55,13 +55,12 @@ export async function runChild(
     env: childEnvironment(),
     killGraceMs,
   });
-  const exited = onceExited(child, program);
+  const ended = childEnd(child).catch((error: Error) => {
+    throw new Error(`${program} cannot be started: ${error.message}`, { cause: error });
+  });
   const { stdout, stderr: log } = child;
-  if (child.pid === undefined || stdout === null || log === null) return never(exited);
-
   giveWay(child.pid);
   let why: ChildEnd['why'] = 'exited';
-  let killTimer: NodeJS.Timeout | undefined;
   const onAbort = () => {
     if (why === 'exited') why = 'aborted';
   };
@@ -69,28 +68,23 @@ export async function runChild(
   const stallTimer = setTimeout(() => {
     if (why !== 'exited') return;
     why = 'stalled';
-    signalGroup(child, 'SIGTERM');
-    killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), killGraceMs);
+    endChild(child, killGraceMs);
   }, options.stallMs);
 
   let stderr = '';
-  log.setEncoding('utf8').on('data', (text: string) => {
+  log?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_TAIL_LENGTH);
     options.onStderr?.(text);
   });
-  stdout.setEncoding('utf8').on('data', (text: string) => {
+  stdout?.setEncoding('utf8').on('data', (text: string) => {
     if (options.onStdout?.(text)) stallTimer.refresh();
   });
   options.log?.capture(child, { stderr: 'warn' });
-  const drained = onceDrained(child);
-
   try {
-    const end = await exited;
-    await drained();
+    const end = await ended;
     return { why, ...end, stderr };
   } finally {
     clearTimeout(stallTimer);
-    clearTimeout(killTimer);
     signal.removeEventListener('abort', onAbort);
     groups.close();
   }
@@ -109,48 +103,12 @@ export function childEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-/** One that could not be started says so by an error. */
-async function never(exited: Promise<unknown>): Promise<never> {
-  await exited;
-  throw new Error('a child without a process id has exited');
-}
-
 /** To the executor, and to whatever else is on the machine: encoding takes all that it gets. */
-function giveWay(pid: number): void {
+function giveWay(pid: number | undefined): void {
+  if (pid === undefined) return;
   try {
     setPriority(pid, NICENESS);
   } catch {
     // It has ended already, or is below that.
   }
-}
-
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // The whole group is gone, which is what was wanted.
-  }
-}
-
-function onceExited(child: ChildProcess, program: string) {
-  return new Promise<Pick<ChildEnd, 'code' | 'signal'>>((resolve, reject) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-    child.once('error', (error) => {
-      reject(new Error(`${program} cannot be started: ${error.message}`, { cause: error }));
-    });
-  });
-}
-
-/** After the exit: waits for what is left in the pipes, but not for one who holds them open. */
-function onceDrained(child: ChildProcess): () => Promise<void> {
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  return async () => {
-    const timer = setTimeout(() => {
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-    }, DRAIN_MS);
-    await closed;
-    clearTimeout(timer);
-  };
 }

@@ -3,14 +3,16 @@
  * wrote is kept, and it ends when it writes too much or takes too long. That it ends with the attempt is the
  * SDK's doing. Nothing here knows what its exit code means.
  */
-import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { NonRetryableError, type TaskContext } from '@soda-scheduler/executor-sdk';
+import {
+  childEnd,
+  endChild,
+  NonRetryableError,
+  type TaskContext,
+} from '@soda-scheduler/executor-sdk';
 
 /** From SIGTERM to SIGKILL. */
 const KILL_GRACE_MS = 5_000;
-/** How long the pipes of an ended child are read on, where a stray grandchild holds them open. */
-const DRAIN_MS = 1_000;
 
 export interface ProgramRun {
   /** An absolute path. */
@@ -53,17 +55,15 @@ export async function runProgram(run: ProgramRun, ctx: TaskContext): Promise<Pro
     stdio: 'pipe',
     killGraceMs: KILL_GRACE_MS,
   });
-  const exited = onceExited(child, program);
-  if (child.pid === undefined || child.stdout === null || child.stderr === null) {
-    return never(exited);
-  }
+  const ended = childEnd(child).catch((error: Error) => {
+    const message = `${program} cannot be started: ${error.message}`;
+    throw new NonRetryableError(message, { cause: error });
+  });
   let why: ProgramEnd['why'] = 'exited';
-  let killTimer: NodeJS.Timeout | undefined;
   const end = (reason: ProgramEnd['why']) => {
     if (why !== 'exited') return;
     why = reason;
-    signalGroup(child, 'SIGTERM');
-    killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_GRACE_MS);
+    endChild(child, KILL_GRACE_MS);
   };
   const timer = timeoutMs === null ? undefined : setTimeout(() => end('timed_out'), timeoutMs);
   let outputBytes = 0;
@@ -74,18 +74,18 @@ export async function runProgram(run: ProgramRun, ctx: TaskContext): Promise<Pro
   const stdout = tailOf(child.stdout, tailBytes, count);
   const stderr = tailOf(child.stderr, tailBytes, count);
   ctx.log.capture(child, { stdout: 'info', stderr: 'warn' });
-  const drained = onceDrained(child);
   // It may end without reading what it is given.
   child.stdin?.on('error', () => undefined).end(run.stdin);
+  let ranMs = 0;
+  child.once('exit', () => {
+    ranMs = Math.round(performance.now() - startedAt);
+  });
   try {
-    const exit = await exited;
-    const ranMs = Math.round(performance.now() - startedAt);
-    await drained();
+    const exit = await ended;
     ctx.signal.throwIfAborted();
     return { why, ...exit, stdout: stdout(), stderr: stderr(), outputBytes, ranMs };
   } finally {
     clearTimeout(timer);
-    clearTimeout(killTimer);
   }
 }
 
@@ -101,50 +101,12 @@ export function describeEnd(end: ProgramEnd, run: ProgramRun): string {
 }
 
 /** Keeps the end of what comes; a character that was cut in two is left out. */
-function tailOf(stream: Readable, bytesMax: number, count: (bytes: number) => void) {
+function tailOf(stream: Readable | null, bytesMax: number, count: (bytes: number) => void) {
   let tail = Buffer.alloc(0);
-  stream.on('data', (chunk: Buffer) => {
+  stream?.on('data', (chunk: Buffer) => {
     count(chunk.length);
     tail = Buffer.concat([tail, chunk]);
     if (tail.length > bytesMax) tail = tail.subarray(tail.length - bytesMax);
   });
   return () => tail.toString('utf8').replace(/^\ufffd+/, '');
-}
-
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The whole group is gone, which is what was wanted.
-  }
-}
-
-/** One that could not be started says so by an error. */
-async function never(exited: Promise<unknown>): Promise<never> {
-  await exited;
-  throw new Error('a child without a process id has exited');
-}
-
-function onceExited(child: ChildProcess, program: string) {
-  return new Promise<Pick<ProgramEnd, 'code' | 'signal'>>((resolve, reject) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-    child.once('error', (error) => {
-      const message = `${program} cannot be started: ${error.message}`;
-      reject(new NonRetryableError(message, { cause: error }));
-    });
-  });
-}
-
-/** After the exit: waits for what is left in the pipes, but not for one who holds them open. */
-function onceDrained(child: ChildProcess): () => Promise<void> {
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  return async () => {
-    const timer = setTimeout(() => {
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-    }, DRAIN_MS);
-    await closed;
-    clearTimeout(timer);
-  };
 }

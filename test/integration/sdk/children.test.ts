@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { TaskAborted } from '@soda-scheduler/executor-sdk';
+import { childEnd, endChild, TaskAborted } from '@soda-scheduler/executor-sdk';
 import type { TaskContext } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
@@ -41,6 +41,44 @@ describe('what a handler has started', function () {
   const connected = () => `require('node:net').connect(${port}, '127.0.0.1');`;
   const node = (ctx: TaskContext, script: string) =>
     ctx.spawn(process.execPath, ['-e', connected() + script], { stdio: 'ignore' });
+
+  it('is waited for until what it has written has been read', async () => {
+    const { result } = await runHandler(
+      async (_task, ctx) => {
+        const child = ctx.spawn('sh', ['-c', 'echo said; exit 3']);
+        const ended = childEnd(child);
+        let said = '';
+        child.stdout?.on('data', (text: Buffer) => {
+          said += text.toString();
+        });
+        return { ...(await ended), said };
+      },
+      { params: null },
+    );
+    expect(result).to.deep.equal({ code: 3, signal: null, said: 'said\n' });
+    const { error } = await runHandler((_task, ctx) => childEnd(ctx.spawn('/nowhere/at/all')), {
+      params: null,
+    });
+    expect((error as Error).message).to.include('ENOENT');
+  });
+
+  it('is ended before its attempt, by force where it does not hear', async () => {
+    const { result } = await runHandler(
+      async (_task, ctx) => {
+        const next = nextChild();
+        const deaf = `process.on('SIGTERM', () => {}); ${connected()}`;
+        const child = ctx.spawn(process.execPath, ['-e', deaf], { stdio: 'ignore' });
+        const ended = childEnd(child);
+        const { gone } = await next;
+        endChild(child, 50);
+        await gone;
+        endChild(child);
+        return ended;
+      },
+      { params: null },
+    );
+    expect(result).to.deep.equal({ code: null, signal: 'SIGKILL' });
+  });
 
   it('is ended when the handler has, its own children included', async () => {
     const seen: { gone: Promise<unknown> }[] = [];
