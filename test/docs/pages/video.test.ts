@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { parseParams as parseEdit } from '../../examples/ffmpeg/edit/params.ts';
-import { parseParams as parseLadder } from '../../examples/ffmpeg/ladder/params.ts';
-import { readProfiles } from '../../examples/ffmpeg/ladder/profile.ts';
-import { parseParams as parseTranscode } from '../../examples/ffmpeg/params.ts';
-import { ParamsSchema } from '../../master/access/body/params-schema.ts';
-import { typeDefinition } from '../../protocol/api/types.ts';
-import { blocksOf, root } from './document.ts';
+import { parseParams as parseEdit } from '../../../examples/ffmpeg/edit/params.ts';
+import { parseParams as parseLadder } from '../../../examples/ffmpeg/ladder/params.ts';
+import { readProfiles } from '../../../examples/ffmpeg/ladder/profile.ts';
+import { parseParams as parseTranscode } from '../../../examples/ffmpeg/params.ts';
+import { ParamsSchema } from '../../../master/access/body/params-schema.ts';
+import { typeDefinition } from '../../../protocol/api/types.ts';
+import { blocksOf, root } from '../document.ts';
 
 const parsers = {
   'ffmpeg.edit': parseEdit,
