@@ -160,4 +160,59 @@ describe('the packages', function () {
     });
     expect(said.stdout).to.match(/^\d+\.\d+\.\d+\nfunction function\n$/);
   });
+
+  // npm drops what it does not like with a warning, and publishes the rest: the name of a command, for one.
+  it('are published whole, by the version that a release gives them', async function () {
+    const clone = join(folder, 'clone');
+    const version = '99.0.0';
+    try {
+      await run(process.execPath, ['scripts/release.mjs', version], { cwd: clone });
+    } catch (error) {
+      if (NO_NETWORK.test(String(error))) this.skip();
+      throw error;
+    }
+    const publish = ['publish', '--workspaces', '--dry-run', '--ignore-scripts', '--offline'];
+    const { stdout, stderr } = await run('npm', publish, { cwd: clone });
+    const published = stdout.split('\n').filter((line) => line.startsWith('+ '));
+    expect(published).to.have.members(
+      PACKAGES.map((name) => `+ @soda-scheduler/${name}@${version}`),
+    );
+    expect(stderr).to.not.match(/corrected|invalid|removed/);
+    const old = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    for (const file of [
+      'package-lock.json',
+      'deploy/helm/soda/Chart.yaml',
+      'client/package.json',
+    ]) {
+      const text = await readFile(join(clone, file), 'utf8');
+      expect(text, file).to.include(version);
+      expect(text, file).to.not.match(new RegExp(`soda-scheduler/[\\w-]+": "${old.version}"`));
+    }
+    const again = await run(process.execPath, ['scripts/release.mjs', version], { cwd: clone });
+    expect(again.stdout).to.equal(`Everything is at ${version} already.\n`);
+    const lower = run(process.execPath, ['scripts/release.mjs', '1.9.9'], { cwd: clone });
+    const refused = await lower.catch((error: unknown) => error);
+    expect(refused).to.include({ code: 1, stderr: `1.9.9 is before ${version}.\n` });
+  });
+
+  it('have a list of what is in them, without what only builds and tests them', async () => {
+    interface Component {
+      readonly name: string;
+      readonly hashes?: readonly unknown[];
+      readonly licenses?: readonly unknown[];
+    }
+    const { stdout } = await run('npm', ['run', '-s', 'sbom'], { cwd: root, maxBuffer: 2 ** 26 });
+    const list = JSON.parse(stdout) as { bomFormat: string; components: Component[] };
+    expect(list.bomFormat).to.equal('CycloneDX');
+    const names = list.components.map(({ name }) => name);
+    expect(names).to.include.members(['ws', 'zod', 'undici', 'libsql', 'commander']);
+    expect(
+      names.filter((name) => /^(mocha|typescript|markdown-it|esbuild)$/.test(name)),
+    ).to.deep.equal([]);
+    for (const { name, hashes = [], licenses = [] } of list.components) {
+      if (hashes.length > 0) expect(licenses, name).to.have.length.above(0);
+    }
+  });
 });
