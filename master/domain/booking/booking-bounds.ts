@@ -23,6 +23,8 @@ export const GONE_MS = 600_000;
 export const GONE_EXECUTORS_MAX = 10_000;
 /** What is planned follows the executors there are so often. */
 export const PLAN_EVERY_MS = 5_000;
+/** Windows that are planned anew in one tick; the next one, which comes at once, goes on. */
+export const REPLANNED_WINDOWS_MAX = 100;
 
 /** Of a booking that does not say. */
 export const LEAD_MS = 30_000;

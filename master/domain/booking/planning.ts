@@ -5,7 +5,13 @@ import type { BookedWindow, Booking, BookingSpec } from './booking.ts';
 import { effectiveOf } from '../model/task-type.ts';
 import { TIME_END } from '../schedule/local-time.ts';
 import type { State } from '../state/state.ts';
-import { FREE_AFTER_MS, FREE_BEFORE_MS, PLAN_EVERY_MS, WINDOWS_MAX } from './booking-bounds.ts';
+import {
+  FREE_AFTER_MS,
+  FREE_BEFORE_MS,
+  PLAN_EVERY_MS,
+  REPLANNED_WINDOWS_MAX,
+  WINDOWS_MAX,
+} from './booking-bounds.ts';
 import { bookedPools, declaredTypes } from './capacity.ts';
 import type { FreeWindow } from '../plan/free.ts';
 import type { Ceiling, PlannedWindow, Wish } from '../plan/plan.ts';
@@ -120,24 +126,47 @@ export function withNext(
   ];
 }
 
-/** Executors have come or gone: what no longer fits is at risk, and what fits again is not. */
+/** Executors have come or gone: what no longer fits is at risk, and what fits again is not. Some windows in each tick. */
 export function replan(state: State, now: number, out: Output): void {
   const { bookings } = state;
-  if (bookings.byId.size === 0 || now < bookings.nextPlanAt || now < bookings.knownFrom) return;
-  bookings.nextPlanAt = now + PLAN_EVERY_MS;
-  bookings.plan.setPools(bookedPools(state, now));
-  for (const { id, from, parts } of bookings.plan.replan()) {
-    const booking = bookings.byId.get(id.split(' ')[0] ?? '');
-    if (booking === undefined) continue;
-    const windows = booking.windows.map((one) => (one.from === from ? { ...one, parts } : one));
-    const isRisky = windows[0]?.parts === null;
-    const isToCome = booking.state === 'planned' || booking.state === 'at_risk';
-    const next = isRisky ? 'at_risk' : 'planned';
-    const changed: Booking = { ...booking, windows, state: isToCome ? next : booking.state };
-    putBooking(state, changed, out);
-    if (changed.state === booking.state) continue;
-    const { type, group } = booking;
-    const kind = isRisky ? 'booking.at_risk' : 'booking.planned';
-    tell(state, out, kind, now, { type, group }, { booking_id: booking.id, from_at: booking.from });
+  const { plan } = bookings;
+  if (!plan.isReplanning) {
+    if (bookings.byId.size === 0 || now < bookings.nextPlanAt) return;
+    bookings.nextPlanAt = now + PLAN_EVERY_MS;
+    plan.setPools(bookedPools(state, now));
   }
+  const declared = declaredTypes(state.types);
+  const isKnown = ({ type }: PlannedWindow) => now >= bookings.knownFrom || declared.has(type);
+  const changed = new Map<string, PlannedWindow[]>();
+  for (const window of plan.replan({ countMax: REPLANNED_WINDOWS_MAX, isKnown })) {
+    const id = window.id.split(' ')[0] ?? '';
+    changed.set(id, [...(changed.get(id) ?? []), window]);
+  }
+  for (const [id, windows] of changed) {
+    const booking = bookings.byId.get(id);
+    if (booking !== undefined) divided(state, booking, windows, now, out);
+  }
+}
+
+function divided(
+  state: State,
+  booking: Booking,
+  changed: readonly PlannedWindow[],
+  now: number,
+  out: Output,
+): void {
+  const partsFrom = new Map(changed.map(({ from, parts }) => [from, parts]));
+  const windows = booking.windows.map((one) => {
+    const parts = partsFrom.get(one.from);
+    return parts === undefined ? one : { ...one, parts };
+  });
+  const isRisky = windows[0]?.parts === null;
+  const isToCome = booking.state === 'planned' || booking.state === 'at_risk';
+  const next = isRisky ? 'at_risk' : 'planned';
+  const row: Booking = { ...booking, windows, state: isToCome ? next : booking.state };
+  putBooking(state, row, out);
+  if (row.state === booking.state) return;
+  const { id, type, group, from } = booking;
+  const kind = isRisky ? 'booking.at_risk' : 'booking.planned';
+  tell(state, out, kind, now, { type, group }, { booking_id: id, from_at: from });
 }

@@ -66,27 +66,54 @@ interface Held {
 
 type Place = readonly [BookedPool, PoolBook];
 
+/** What is planned anew, beside the plan that holds meanwhile, some windows at a time. */
+interface Draft {
+  readonly plan: BookingPlan;
+  /** Ids of windows that are yet to be planned, in order of acceptance; some of them may have gone. */
+  readonly ahead: Set<string>;
+  readonly placesByNeeds: Map<string, readonly Place[]>;
+}
+
+interface ReplanOptions {
+  /** Windows that are looked at in one call. Default: all. */
+  readonly countMax?: number;
+  /** Whether it is known how many executors there are for a window: else it stays as it is. Default: of all. */
+  readonly isKnown?: (window: PlannedWindow) => boolean;
+}
+
 export class BookingPlan {
   /** In the order in which they serve: the least able first. */
   #pools: readonly BookedPool[] = [];
   readonly #books = new Map<string, PoolBook>();
   readonly #ceilings = new Map<string, Timeline>();
   readonly #held = new Map<string, Held>();
-  /** What did not fit may fit, or the other way round. */
+  /** Those of them that have no parts. */
+  #lackingCount = 0;
+  /** What did not fit may fit. */
   #isChanged = true;
+  /** Of pools with fewer executors than before, or of which nothing was known: what did fit may not any more. */
+  readonly #suspects = new Set<PoolBook>();
+  #draft: Draft | null = null;
 
   /** What there is from now on; whoever has windows then has to `replan` them. */
   setPools(pools: readonly BookedPool[]): void {
-    const sorted = [...pools].sort((a, b) => (servesFirst(a, b) ? -1 : 1));
-    const isSame = (pool: BookedPool, at: number) => isSamePool(pool, this.#pools[at]);
-    this.#isChanged ||= sorted.length !== this.#pools.length || !sorted.every(isSame);
-    this.#pools = sorted;
-    const capacities = new Map(pools.map(({ key, capacity }) => [key, capacity]));
-    for (const [key, book] of this.#books) {
-      book.capacity = capacities.get(key) ?? 0;
-      if (book.isEmpty && !capacities.has(key)) this.#books.delete(key);
+    const before = new Map(this.#pools.map((pool) => [pool.key, pool]));
+    this.#pools = [...pools].sort((a, b) => (servesFirst(a, b) ? -1 : 1));
+    this.#isChanged ||= before.size !== pools.length;
+    for (const pool of pools) {
+      const known = before.get(pool.key);
+      before.delete(pool.key);
+      const book = this.#bookOf(pool.key);
+      book.capacity = pool.capacity;
+      if (known === undefined || !isSamePool(pool, known)) this.#isChanged = true;
+      if (known !== undefined && hasLost(pool, known)) this.#suspects.add(book);
     }
-    for (const { key, capacity } of pools) this.#bookOf(key).capacity = capacity;
+    for (const key of before.keys()) {
+      const book = this.#bookOf(key);
+      book.capacity = 0;
+      this.#suspects.add(book);
+      if (book.isEmpty) this.#forget(key, book);
+    }
   }
 
   /** The division of each where all of them fit together, in their order; else the first that does not. */
@@ -110,16 +137,20 @@ export class BookingPlan {
 
   /** In place of the one with its id. Whether it fits has been asked before. */
   put(window: PlannedWindow): void {
-    this.remove(window.id);
-    this.#held.set(window.id, this.#hold(window));
+    this.#draft?.plan.remove(window.id);
+    this.#place(window);
     // As a term begins, rows may be of other pools than there are.
     this.#isChanged = true;
+    const draft = this.#draft;
+    if (draft === null || draft.ahead.has(window.id)) return;
+    if (draft.plan.#fits(window, draft.plan.#placesFor(window))) draft.plan.#place(window);
+    else draft.ahead.add(window.id);
   }
 
   remove(id: string): void {
-    const held = this.#held.get(id);
-    if (held === undefined) return;
-    release(held);
+    this.#draft?.plan.remove(id);
+    if (!this.#held.has(id)) return;
+    this.#release(id);
     this.#held.delete(id);
     this.#isChanged = true;
   }
@@ -129,33 +160,89 @@ export class BookingPlan {
     return this.#books.get(pool)?.takenWithin(from, to) ?? new Set();
   }
 
+  /** It is planned anew, and some windows are yet to be looked at. */
+  get isReplanning(): boolean {
+    return this.#draft !== null;
+  }
+
   /**
    * All windows in order of acceptance: each keeps its division where that fits, else it is divided anew, or has no
-   * parts any more. Of use after `setPools`, and when a window has ended while another does not fit.
+   * parts any more. Of use after `setPools`, and when a window has ended while another does not fit. Goes on where the
+   * call before it has stopped.
    * @returns Those that have other parts now, in that order. They are planned so already.
    */
-  replan(): PlannedWindow[] {
-    // Where much does not fit it takes long: not again for nothing.
-    const isSettled = !this.#isChanged || this.#isSound();
+  replan({ countMax = Infinity, isKnown = () => true }: ReplanOptions = {}): PlannedWindow[] {
+    const draft = (this.#draft ??= this.#begin());
+    const changed: PlannedWindow[] = [];
+    let count = 0;
+    for (const id of draft?.ahead ?? []) {
+      if (count++ >= countMax) return changed;
+      draft?.ahead.delete(id);
+      const window = this.#held.get(id)?.window;
+      if (window === undefined || draft === null) continue;
+      let planned = window;
+      if (isKnown(window)) planned = draft.plan.#planned(window, draft.placesByNeeds);
+      else this.#suspect(window);
+      draft.plan.#place(planned);
+      if (planned === window) continue;
+      this.#place(planned);
+      changed.push(planned);
+    }
+    this.#draft = null;
+    return changed;
+  }
+
+  /** Null: all fits, or nothing has changed. Where much does not fit it takes long: not again for nothing. */
+  #begin(): Draft | null {
+    const mayFit = this.#lackingCount > 0 && this.#isChanged;
+    const isSettled = !mayFit && [...this.#suspects].every((book) => book.isSurelyWithin());
     this.#isChanged = false;
-    if (isSettled) return [];
+    this.#suspects.clear();
+    if (isSettled) return null;
     const windows = [...this.#held.values()].map(({ window }) => window);
     windows.sort((a, b) => a.order - b.order || a.from - b.from);
-    for (const book of this.#books.values()) book.clear();
-    this.#ceilings.clear();
-    this.#held.clear();
-    const changed: PlannedWindow[] = [];
-    const placesByNeeds = new Map<string, Place[]>();
-    for (const window of windows) {
-      const needs = JSON.stringify([window.type, window.requires, window.labels]);
-      const places = placesByNeeds.get(needs) ?? this.#placesFor(window);
-      placesByNeeds.set(needs, places);
-      const parts = hasRoom(window, places) ? window.parts : divide(window, places);
-      const planned = parts === window.parts ? window : { ...window, parts };
-      if (planned !== window) changed.push(planned);
-      this.#held.set(planned.id, this.#hold(planned));
-    }
-    return changed;
+    const plan = new BookingPlan();
+    plan.setPools(this.#pools);
+    return { plan, ahead: new Set(windows.map(({ id }) => id)), placesByNeeds: new Map() };
+  }
+
+  /** It is looked at again, once somebody knows. */
+  #suspect({ id }: PlannedWindow): void {
+    this.#isChanged = true;
+    for (const [book] of this.#held.get(id)?.inBooks ?? []) this.#suspects.add(book);
+  }
+
+  /** As it is, where that fits; else divided anew. */
+  #planned(window: PlannedWindow, placesByNeeds: Map<string, readonly Place[]>): PlannedWindow {
+    const needs = JSON.stringify([window.type, window.requires, window.labels]);
+    const places = placesByNeeds.get(needs) ?? this.#placesFor(window);
+    placesByNeeds.set(needs, places);
+    if (this.#fits(window, places)) return window;
+    const parts = divide(window, places);
+    return parts === window.parts ? window : { ...window, parts };
+  }
+
+  /** As it is divided. */
+  #fits(window: PlannedWindow, places: readonly Place[]): boolean {
+    const fits = ({ pool, count }: Part): boolean => {
+      const place = places.find(([{ key }]) => key === pool);
+      return place !== undefined && roomIn(place, window) >= count;
+    };
+    return window.parts?.every(fits) ?? false;
+  }
+
+  /** In place of the one with its id: what is sorted so far is sorted soon. */
+  #place(window: PlannedWindow): void {
+    this.#release(window.id);
+    this.#held.set(window.id, this.#hold(window));
+    if (window.parts === null) this.#lackingCount++;
+  }
+
+  #release(id: string): void {
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    release(held);
+    if (held.window.parts === null) this.#lackingCount--;
   }
 
   /** When that might be had instead (`freeWindows`). */
@@ -205,12 +292,6 @@ export class BookingPlan {
     return places;
   }
 
-  #isSound(): boolean {
-    for (const { window } of this.#held.values()) if (window.parts === null) return false;
-    for (const book of this.#books.values()) if (!book.isWithinCapacity()) return false;
-    return true;
-  }
-
   #hold(window: PlannedWindow): Held {
     const { from, to, leadMs, requires } = window;
     const pin = pinnedTo(requires);
@@ -233,8 +314,17 @@ export class BookingPlan {
 
   #bookOf(key: string): PoolBook {
     let book = this.#books.get(key);
-    if (book === undefined) this.#books.set(key, (book = new PoolBook(0)));
+    if (book === undefined) {
+      book = new PoolBook(0);
+      this.#books.set(key, book);
+      this.#suspects.add(book);
+    }
     return book;
+  }
+
+  #forget(key: string, book: PoolBook): void {
+    this.#books.delete(key);
+    this.#suspects.delete(book);
   }
 
   #ceilingOf(key: string): Timeline {
@@ -244,11 +334,18 @@ export class BookingPlan {
   }
 }
 
-function isSamePool(one: BookedPool, other: BookedPool | undefined): boolean {
-  if (other === undefined || one.key !== other.key || one.capacity !== other.capacity) return false;
+function isSamePool(one: BookedPool, other: BookedPool): boolean {
+  if (one.capacity !== other.capacity) return false;
   if (one.executorIds.size !== other.executorIds.size) return false;
   for (const id of one.executorIds) if (!other.executorIds.has(id)) return false;
   return true;
+}
+
+/** Of two that have the same name. */
+function hasLost({ capacity, executorIds }: BookedPool, before: BookedPool): boolean {
+  if (capacity < before.capacity) return true;
+  for (const id of before.executorIds) if (!executorIds.has(id)) return true;
+  return false;
 }
 
 export type Admission =
@@ -268,15 +365,6 @@ function divide(wish: Wish, places: readonly Place[]): Part[] | null {
     if (left === 0) return parts;
   }
   return null;
-}
-
-/** Whether it fits as it is divided. */
-function hasRoom(window: PlannedWindow, places: readonly Place[]): boolean {
-  const fits = ({ pool, count }: Part): boolean => {
-    const place = places.find(([{ key }]) => key === pool);
-    return place !== undefined && roomIn(place, window) >= count;
-  };
-  return window.parts?.every(fits) ?? false;
 }
 
 function roomIn([, book]: Place, { requires, from, to }: Wish): number {

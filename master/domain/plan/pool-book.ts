@@ -11,9 +11,9 @@ import { type Claim, Timeline } from './timeline.ts';
 export class PoolBook {
   /** How many of its executors may be booked at a time. */
   capacity: number;
-  #timeline = new Timeline();
+  readonly #timeline = new Timeline();
   /** In order of their beginning. */
-  #pins: Claim[] = [];
+  readonly #pins: Claim[] = [];
   /** Whom they have: pins, and those that have been bound. */
   readonly #executorsOf = new Map<Claim, readonly string[]>();
   readonly #claimsOf = new Map<string, Claim[]>();
@@ -98,14 +98,6 @@ export class PoolBook {
     }
   }
 
-  clear(): void {
-    this.#timeline = new Timeline();
-    this.#pins = [];
-    this.#claimCount = 0;
-    this.#executorsOf.clear();
-    this.#claimsOf.clear();
-  }
-
   get isEmpty(): boolean {
     return this.#claimCount === 0;
   }
@@ -115,10 +107,10 @@ export class PoolBook {
     return this.#pins.length === 0 ? 1 : 1 + this.#claimCount / 8;
   }
 
-  /** Whether all that is booked fits. */
-  isWithinCapacity(): boolean {
+  /** All that is booked fits; false: it does not, or takes long to find out. */
+  isSurelyWithin(): boolean {
     const [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-    return Math.max(this.#timeline.peak(from, to), this.#mostIn(from, to)) <= this.capacity;
+    return this.#pins.length === 0 && this.#timeline.peak(from, to) <= this.capacity;
   }
 
   /** When what is booked changes, nearest to that instant: up to so many times before it, and after it. */

@@ -346,10 +346,10 @@ export function registeredCount({ types }: Pick<State, 'types'>): number {
 
 /** When something happens next by itself; the engine wakes then, at the latest. */
 export function nextWakeAt(state: State): number {
-  const { unwatched, resumed, partialShares, deadlines } = state;
+  const { unwatched, resumed, partialShares, deadlines, bookings } = state;
   const { pausesOver } = deadlines;
   const count = unwatched.length + resumed.length + pausesOver.length + partialShares.size;
-  if (count > 0) return state.lastTickAt;
+  if (count > 0 || bookings.plan.isReplanning) return state.lastTickAt;
   return Math.min(
     deadlines.nextAt(),
     state.delayed.first()?.dueAt ?? Number.POSITIVE_INFINITY,

@@ -233,7 +233,10 @@ describe('BookingPlan', () => {
           capacity: each.key === 'gpu' ? gpu : plain,
         }));
         plan.setPools(smaller);
-        for (const window of plan.replan()) windows.set(window.id, window);
+        // Some at a time come to the same as all at once.
+        do {
+          for (const window of plan.replan({ countMax: 2 })) windows.set(window.id, window);
+        } while (plan.isReplanning);
         const afresh = planOf(smaller);
         for (const window of windows.values()) {
           const without = 'refused' in afresh.admit([window]);
@@ -251,6 +254,72 @@ describe('BookingPlan', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('comes to what fits, whatever is booked, given up and lost while it plans anew', () => {
+    const small = nat(3).map((plain) => [plain, 3 - plain] as const);
+    let movedCount = 0;
+    assert(
+      property(array(anyWish, { maxLength: 12 }), array(small), nat(), (wishes, sizes, which) => {
+        const fleet = fleetOf(3, 3);
+        const setPools = ([plain, gpu]: readonly [number, number]) =>
+          plan.setPools(
+            fleet.pools.map((one) => ({ ...one, capacity: one.key === 'gpu' ? gpu : plain })),
+          );
+        const plan = planOf(fleet.pools);
+        const [early, late] = [wishes.slice(0, 8), wishes.slice(8)];
+        const windows = new Map(book(plan, early).map((window) => [window.id, window]));
+        const replan = (countMax: number) => {
+          for (const window of plan.replan({ countMax })) {
+            movedCount++;
+            windows.set(window.id, window);
+          }
+        };
+        let last: readonly [number, number] = [3, 3];
+        for (const [at, size] of sizes.entries()) {
+          setPools((last = size));
+          replan(1);
+          const each = late[at];
+          const accepted = each && bookOne(plan, each, early.length + at);
+          if (accepted) windows.set(accepted.id, accepted);
+          const again = [...windows.values()][which % (windows.size + 1)];
+          if (again !== undefined && at % 2 === 0) plan.put(again);
+          else if (again !== undefined) {
+            plan.remove(again.id);
+            windows.delete(again.id);
+          }
+        }
+        for (let round = 0; round < 3; round++) {
+          do replan(1);
+          while (plan.isReplanning);
+        }
+        const afresh = planOf(fleet.pools);
+        const [plain, gpu] = last;
+        afresh.setPools(
+          fleet.pools.map((one) => ({ ...one, capacity: one.key === 'gpu' ? gpu : plain })),
+        );
+        const fitting = [...windows.values()].filter(({ parts }) => parts !== null);
+        for (const window of fitting.sort((a, b) => a.order - b.order)) {
+          expect('divisions' in afresh.admit([window])).to.equal(true);
+          afresh.put(window);
+        }
+        for (const window of windows.values()) {
+          if (window.parts === null) expect('refused' in plan.admit([window])).to.equal(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(movedCount).to.be.greaterThan(100);
+  });
+
+  it('leaves what nobody knows as it is, and looks at it as soon as it is known', () => {
+    const plan = planOf([pool('a', 1)]);
+    book(plan, [wish(0, 5)]);
+    plan.setPools([]);
+    expect(plan.replan({ isKnown: () => false })).to.deep.equal([]);
+    expect(plan.replan().map(({ parts }) => parts)).to.deep.equal([null]);
+    plan.setPools([pool('a', 1)]);
+    expect(plan.replan()).to.have.length(1);
   });
 
   it('divides over the least able pools first, all or nothing', () => {
