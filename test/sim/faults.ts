@@ -152,7 +152,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     movesTasks: [0, 16, 18, 23, 25, 26, 27].includes(seed % 28),
     runsOperations: [16, 18, 21, 24, 26, 28].includes(seed % 30),
     firesJobs: seed % 12 === 5,
-    booksExecutors: [9, 14].includes(seed % 22),
+    booksExecutors: [9, 14, 18].includes(seed % 22),
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],

@@ -38,6 +38,8 @@ export interface BookingsState {
   readonly gone: Map<string, Gone>;
   /** Who is kept for whom has to be looked at anew. */
   isUnsettled: boolean;
+  /** Somebody who was kept for one of them is kept for an earlier one now. */
+  hasTaken: boolean;
   /** Capacity is known from then on: who was here before may come back. */
   knownFrom: number;
   nextPlanAt: number;
@@ -54,6 +56,7 @@ export const noBookings = (): BookingsState => ({
   plan: new BookingPlan(),
   gone: new Map(),
   isUnsettled: false,
+  hasTaken: false,
   knownFrom: 0,
   nextPlanAt: 0,
 });

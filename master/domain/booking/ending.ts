@@ -4,6 +4,7 @@ import type { Event } from '../events.ts';
 import { isAtRest } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { finish } from '../steps/finish.ts';
+import { rouse } from '../steps/occupation.ts';
 import { BOOKED_TASK_PAGE } from './booking-bounds.ts';
 import { putBooking } from './rows.ts';
 
@@ -28,4 +29,9 @@ export function bookedLoaded(
   if (tasks.length >= BOOKED_TASK_PAGE) return askForBooked(id, out);
   const left = state.bookings.byId.get(id) ?? booking;
   putBooking(state, { ...left, endingBefore: null }, out);
+  // Who was asked looked past so many of them only.
+  for (const { executorId } of left.executors) {
+    const executor = state.executors.get(executorId);
+    if (executor !== undefined) rouse(state, executor);
+  }
 }

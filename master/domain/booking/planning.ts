@@ -15,7 +15,7 @@ import {
 import { bookedPools, declaredTypes } from './capacity.ts';
 import type { FreeWindow } from '../plan/free.ts';
 import type { Ceiling, PlannedWindow, Wish } from '../plan/plan.ts';
-import { occurrencesOf, type Recurrence } from './recurrence.ts';
+import { occurrencesOf, type Recurrence } from '../plan/recurrence.ts';
 import { putBooking } from './rows.ts';
 
 type Recurring = Pick<BookingSpec, 'firstFrom' | 'windowMs' | 'everyMs' | 'zone'>;

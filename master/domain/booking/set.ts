@@ -8,7 +8,7 @@ import type { State } from '../state/state.ts';
 import { BOOKINGS_MAX, HOLD_MS, SKIPS_MAX } from './booking-bounds.ts';
 import { advance, endWindow } from './due.ts';
 import { admit, enterPlan, leavePlan, recurrenceOf, withNext } from './planning.ts';
-import { beginsAt } from './recurrence.ts';
+import { beginsAt } from '../plan/recurrence.ts';
 import { putBooking } from './rows.ts';
 import { instantInWords } from './words.ts';
 
@@ -119,6 +119,8 @@ function skip(
   const row = putBooking(state, { ...booking, skips }, out);
   if (at === booking.from) {
     endWindow(state, row, 'skipped', now, out);
+    // The next one may have begun to keep executors: before others have those that are released.
+    advance(state, booking.id, now, out);
     return { kind: 'done' };
   }
   leavePlan(state, row);

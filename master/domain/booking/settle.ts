@@ -5,7 +5,7 @@
  */
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
-import { bindsAt, type Booking, isBookingOver } from './booking.ts';
+import { bindsAt, type Booking } from './booking.ts';
 import {
   endsInTime,
   type Executor,
@@ -16,7 +16,6 @@ import {
   pinOf,
 } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
-import { beginEnding } from '../steps/cancel.ts';
 import { changePool } from '../steps/fleet.ts';
 import { countReserved } from '../steps/limits.ts';
 import { becomeIdle, currentTask, rouse } from '../steps/occupation.ts';
@@ -24,13 +23,14 @@ import { announce } from './announce.ts';
 import type { ActiveBooking } from './bookings-state.ts';
 import { bareOf, bookedPoolOf } from './capacity.ts';
 import { enterPlan, leavePlan } from './planning.ts';
+import { makeRoom, preempt } from './preempt.ts';
 import { putBooking } from './rows.ts';
 
 /** At the end of each step, before tasks are offered. */
 export function settleBookings(state: State, now: number, out: Output): void {
   const { bookings, freed } = state;
   if (bookings.active.size === 0) return;
-  const { isUnsettled } = bookings;
+  const isUnsettled = bookings.isUnsettled || [...freed].some((one) => isMisplaced(state, one));
   if (!isUnsettled && freed.size === 0) return;
   bookings.isUnsettled = false;
   const inOrder = [...bookings.active.values()]
@@ -39,11 +39,15 @@ export function settleBookings(state: State, now: number, out: Output): void {
     .sort((a, b) => a.booking.from - b.booking.from || a.booking.seq - b.booking.seq);
   for (const { active, booking } of inOrder) {
     const among = isUnsettled ? state.executors.values() : [...freed];
-    if (booking.state === 'bound') bind(state, active, booking, [...among], now, out);
-    else keep(state, active, booking, [...among], now);
+    if (booking.state !== 'bound') keep(state, active, booking, [...among]);
+    else {
+      bind(state, active, booking, [...among], now, out);
+      if (isUnsettled) makeRoom(state, booking, now, out);
+    }
   }
-  // What was done here is settled.
-  bookings.isUnsettled = false;
+  // What was done here is settled, but for those from whom somebody was taken.
+  bookings.isUnsettled = bookings.hasTaken;
+  bookings.hasTaken = false;
 }
 
 /** Whether it may be booked so, whoever has it now. */
@@ -52,6 +56,12 @@ function fits(executor: Executor, { type, requires, labels }: Booking): boolean 
   const pin = pinnedTo(requires);
   const named = pin === executor.id ? [...own, pinOf(pin)] : own;
   return mayRun({ ...bare, labels: named }, { type, requires, labels });
+}
+
+/** It has done with a task of its booking, and may have no other since. */
+function isMisplaced({ bookings }: State, executor: Executor): boolean {
+  const booking = bookings.byId.get(executor.booking ?? '');
+  return booking !== undefined && !fits(executor, booking);
 }
 
 /** Executors that may have it, and that no other booking has or needs. */
@@ -69,7 +79,8 @@ function* candidatesFor(
     const others = taken.get(pool) ?? plan.takenWithin(pool, booking.from, booking.to);
     taken.set(pool, others);
     const isOwn = active.get(booking.id)?.kept.has(executor.id) ?? false;
-    if (!isOwn && executor.keptUntil !== null) continue;
+    // One that is kept for a later booking may serve this one first.
+    if (!isOwn && (executor.keptUntil ?? Infinity) <= bindsAt(booking)) continue;
     // What names it is among what the plan has of it.
     if (pinnedTo(booking.requires) !== executor.id && others.has(executor.id)) continue;
     yield executor;
@@ -92,37 +103,52 @@ function keep(
   active: ActiveBooking,
   booking: Booking,
   among: readonly Executor[],
-  now: number,
 ): void {
   const until = bindsAt(booking);
   const { kept } = active;
   for (const executor of kept.values()) {
     const isHere = state.executors.get(executor.id) === executor;
-    if (!isHere || !isServing(executor)) letGo(state, active, executor);
+    const mayServe = isHere && isServing(executor) && fits(executor, booking);
+    if (!mayServe) letGo(state, active, executor);
   }
   const free = [...candidatesFor(state, booking, among)]
     .filter((executor) => !kept.has(executor.id))
     .map((executor) => ({ executor, rank: lateness(state, executor, until) }))
-    .sort((a, b) => a.rank - b.rank || (a.executor.id < b.executor.id ? -1 : 1));
+    .sort((a, b) => a.rank - b.rank || byUse(a.executor, b.executor));
   for (const { executor, rank } of free) {
-    if (kept.size < booking.count) keepOne(active, executor, until);
+    if (kept.size < booking.count) keepOne(state, active, executor, until);
     else if (rank === 2) break;
     else {
-      const late = [...kept.values()].find((one) => lateness(state, one, until) > rank);
-      if (late === undefined || lateness(state, late, until) < 2) break;
+      const late = [...kept.values()].find((one) => lateness(state, one, until) === 2);
+      if (late === undefined) break;
       letGo(state, active, late);
-      keepOne(active, executor, until);
+      keepOne(state, active, executor, until);
     }
   }
-  const isSure = [...kept.values()].every((one) => lateness(state, one, until) < 2);
+  // What was offered in time may start too late to be done in time.
+  const isSure = [...kept.values()].every(({ occupation }) => occupation === null);
   active.isWanting = kept.size < booking.count || !isSure;
   active.shortCount = 0;
-  void now;
 }
 
-function keepOne({ kept }: ActiveBooking, executor: Executor, until: number): void {
+/** First those that nobody needs later. */
+function byUse(one: Executor, other: Executor): number {
+  const needs = Number(one.keptUntil !== null) - Number(other.keptUntil !== null);
+  return needs || (one.id < other.id ? -1 : 1);
+}
+
+function keepOne(state: State, active: ActiveBooking, executor: Executor, until: number): void {
+  takeFromOthers(state, active, executor);
   executor.keptUntil = until;
-  kept.set(executor.id, executor);
+  active.kept.set(executor.id, executor);
+}
+
+/** Whoever it was kept for looks for another one, in the next step. */
+function takeFromOthers({ bookings }: State, active: ActiveBooking, executor: Executor): void {
+  if (executor.keptUntil === null || active.kept.has(executor.id)) return;
+  for (const other of bookings.active.values()) {
+    if (other.kept.delete(executor.id)) bookings.hasTaken = true;
+  }
 }
 
 /** It takes again whatever fits it. */
@@ -137,10 +163,11 @@ function letAllGo(state: State, active: ActiveBooking): void {
 }
 
 /** Executors that it has and that are of use to it; one that has a task of it is its own whatever has become of it. */
-export function isOfUse(state: State, { id }: Booking, executorId: string): boolean {
+export function isOfUse(state: State, booking: Booking, executorId: string): boolean {
   const executor = state.executors.get(executorId);
   if (executor === undefined) return false;
-  return isServing(executor) || executor.occupation?.booking === id;
+  if (executor.occupation?.booking === booking.id) return true;
+  return isServing(executor) && fits(executor, booking);
 }
 
 function bind(
@@ -161,7 +188,7 @@ function bind(
     const all = [...candidatesFor(state, booking, among)];
     // Those that were kept for it first: their inputs may be near.
     const rank = (one: Executor) => (active.kept.has(one.id) ? 0 : 1);
-    const free = all.filter(isFree).sort((a, b) => rank(a) - rank(b) || (a.id < b.id ? -1 : 1));
+    const free = all.filter(isFree).sort((a, b) => rank(a) - rank(b) || byUse(a, b));
     chosen.push(...free.slice(0, missing));
     missing -= chosen.length;
     if (missing > 0) {
@@ -194,30 +221,6 @@ function endingSoon(state: State, booking: Booking): number {
   return count;
 }
 
-/** Those whose task is given back for it, or has gone on after its own window: the newest first. */
-function preempt(
-  state: State,
-  among: readonly Executor[],
-  countMax: number,
-  now: number,
-  out: Output,
-): Executor[] {
-  const { byId } = state.bookings;
-  const found = among.flatMap((executor) => {
-    const task = executor.occupation && currentTask(state, executor, executor.occupation);
-    if (!task || task.cancelReason !== null) return [];
-    const of = task.booking === null ? null : byId.get(task.booking);
-    const isOverrun = of !== null && (of === undefined || isBookingOver(of) || of.from > now);
-    const isPreemptible = of === null && (state.types.get(task.type)?.isPreemptible ?? false);
-    if (!isOverrun && !isPreemptible) return [];
-    return [{ executor, task, reason: isOverrun ? 'booking_end' : 'preempted' } as const];
-  });
-  const begun = ({ task }: (typeof found)[number]) => task.startedAt ?? task.offeredAt ?? 0;
-  const newest = found.sort((a, b) => begun(b) - begun(a)).slice(0, countMax);
-  for (const { task, reason } of newest) beginEnding(state, task, reason, now, out);
-  return newest.map(({ executor }) => executor);
-}
-
 /** They are its own from now on; of those that are of no use as many go. */
 function bindAll(
   state: State,
@@ -231,6 +234,7 @@ function bindAll(
   const excess = booking.executors.length + chosen.length - count;
   const gone = new Set(unfit.slice(0, Math.max(0, excess)));
   for (const executor of chosen) {
+    takeFromOthers(state, active, executor);
     active.kept.delete(executor.id);
     executor.keptUntil = null;
     state.bookings.boundTo.set(executor.id, id);

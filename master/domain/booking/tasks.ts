@@ -128,6 +128,15 @@ export function isPastBooking(
   return booking === undefined || isBookingOver(booking) || dueAt < booking.from;
 }
 
+/** Its window has ended, and it is about to: executors may be bound for the next one already. */
+export function endsWithWindow(
+  { bookings }: State,
+  { booking: id, dueAt }: Pick<Task, 'booking' | 'dueAt'>,
+): boolean {
+  const before = id === null ? null : (bookings.byId.get(id)?.endingBefore ?? null);
+  return before !== null && dueAt < before;
+}
+
 function fullOf({ bookings: { taskCounts } }: State, id: string | null) {
   if (id === null || (taskCounts.get(id) ?? 0) < BOOKED_TASKS_MAX) return null;
   return { kind: 'full', message: `${BOOKED_TASKS_MAX} tasks of booking ${id} already` } as const;

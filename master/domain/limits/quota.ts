@@ -23,7 +23,7 @@ export interface RateUse {
 }
 
 /** What counts towards limits. */
-interface Usage {
+export interface Usage {
   /** Tasks that wait, also those only in the store. */
   waitingCount: number;
   /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
@@ -103,7 +103,11 @@ export function forgetGroup(mine: GroupQuota): void {
 }
 
 /** What counts for a task that is not booked: what is kept for others counts as if it ran. */
-function usedOf({ attemptCount, bookedCount, reservedCount }: Usage): number {
+export function usedOf({
+  attemptCount,
+  bookedCount,
+  reservedCount,
+}: Omit<Usage, 'waitingCount'>): number {
   return attemptCount - bookedCount + Math.max(bookedCount, reservedCount);
 }
 

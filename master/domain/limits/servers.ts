@@ -2,6 +2,7 @@
  * Which idle executors may have a task, in the order in which they are asked. It offers nothing, and remembers for one
  * go who need not be asked again: so that a go costs no more than there are tasks and executors.
  */
+import { endsWithWindow } from '../booking/tasks.ts';
 import { endsInTime, type Executor, hasDisk, isCooling, isResting } from '../model/executor.ts';
 import type { Task } from '../model/task.ts';
 import { hasRoomInAll, isTurnedAway, maySupply, type StandIns } from './supplies.ts';
@@ -77,7 +78,7 @@ export function mayHave(going: Going, executor: Executor, task: Task): boolean {
 
 /** Whether it takes this very task now: it has not refused it, and it is over before the executor is bound to a booking. */
 export function takes({ state, now }: Going, executor: Executor, task: Task): boolean {
-  if (isCooling(executor, task, now)) return false;
+  if (isCooling(executor, task, now) || endsWithWindow(state, task)) return false;
   return endsInTime(executor, task, state.policy.cancelGraceMs, now);
 }
 

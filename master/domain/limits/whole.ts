@@ -1,6 +1,7 @@
 /** What holds for all tasks of a namespace together: whether anything may be offered now, and what keeps it from that. */
 import { isPaused, type State } from '../state/state.ts';
-import type { ReachedLimit } from './quota.ts';
+import type { Task } from '../model/task.ts';
+import { type ReachedLimit, type Usage, usedOf } from './quota.ts';
 
 /** Whether anything may be offered now. */
 export function mayOffer(state: State): boolean {
@@ -28,6 +29,35 @@ export function mayOfferBooked(state: State): boolean {
   const { settings, open, policy, attemptCount } = state;
   if (isPaused(state) || open.bytes >= policy.runningBytesMax) return false;
   return settings.maxRunning === null || attemptCount < settings.maxRunning;
+}
+
+/** How many places of `max_running` others have of what is kept for bookings, and what counts there. */
+export function* bookedShortage(
+  state: State,
+  { type, group }: { readonly type: string; readonly group: string },
+): Generator<{ readonly count: number; readonly isOf: (task: Task) => boolean }> {
+  const quota = state.quotas.get(type);
+  const isOfType = (task: Task) => task.type === type;
+  if (quota !== undefined) {
+    const { limits, open, groups } = quota;
+    for (const max of [limits.maxRunning, open.maxRunning]) {
+      yield { count: lackOf(quota, max), isOf: isOfType };
+    }
+    const mine = groups.get(group);
+    const isOf = (task: Task) => isOfType(task) && task.user.group === group;
+    if (mine) yield { count: lackOf(mine, limits.perGroup?.maxRunning ?? null), isOf };
+  }
+  const { attemptCount, settings } = state;
+  const { attemptCount: bookedCount, reservedCount } = state.bookings;
+  const all = { attemptCount, bookedCount, reservedCount };
+  yield { count: lackOf(all, settings.maxRunning), isOf: () => true };
+}
+
+/** As many as others have too many, and not more than it has not taken yet. */
+function lackOf(usage: Omit<Usage, 'waitingCount'>, max: number | null): number {
+  if (max === null) return 0;
+  const leftCount = Math.max(0, usage.reservedCount - usage.bookedCount);
+  return Math.max(0, Math.min(leftCount, usedOf(usage) - max));
 }
 
 /** There may be no room for all that might be offered: what comes first has it. */

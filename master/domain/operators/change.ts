@@ -100,8 +100,9 @@ function orderOf(
   spec: Partial<TaskSpec>,
   now: number,
 ): Queued {
-  const isPlaced = runAt === undefined && priority === task.priority;
   const dueAt = runAt === undefined ? task.dueAt : Math.max(runAt ?? now, now);
+  // Asked once more, or kept to the beginning of a window, it is no other time.
+  const isPlaced = dueAt === task.dueAt && priority === task.priority;
   const since = runAt === undefined ? waitsSince(task) : dueAt;
   const orderTime = isPlaced ? task.orderTime : orderTimeOf(since, priority);
   return {

@@ -7,12 +7,22 @@ import { isPastBooking } from '../booking/tasks.ts';
 import { taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { tellTask } from '../feed/tell.ts';
-import { isTerminal, startLimitOf, type Suspension, type Task, waits } from '../model/task.ts';
+import {
+  type CancelReason,
+  isTerminal,
+  startLimitOf,
+  type Suspension,
+  type Task,
+  waits,
+} from '../model/task.ts';
 import { laneOf } from '../queue/lanes.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
 import { beginEnding } from '../steps/cancel.ts';
 import { suspend } from '../steps/finish.ts';
+
+/** Why it is about to end, whatever else is asked. */
+const ENDING: readonly CancelReason[] = ['canceled', 'deadline', 'booking_end'];
 
 export function suspendRequested(
   state: State,
@@ -26,7 +36,7 @@ export function suspendRequested(
     return { kind: 'conflict', message: `the task is ${task.state} already` };
   if (cancelReason === 'suspended')
     return { kind: 'conflict', message: 'the task is suspended already' };
-  if (cancelReason === 'canceled' || cancelReason === 'deadline') {
+  if (cancelReason !== null && ENDING.includes(cancelReason)) {
     return { kind: 'conflict', message: `the task is about to end: ${cancelReason}` };
   }
   task.suspension = { at: now, by, reason };

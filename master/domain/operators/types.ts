@@ -272,6 +272,8 @@ function set(state: State, key: string, row: TaskType | null, now: number, out: 
   typeChanged(state, key, row, now, out);
   concurrencyChanged(state, key, concurrency);
   routeChanged(state, key, route);
+  // What is to give way for bookings may be another now.
+  if (state.bookings.active.size > 0) state.bookings.isUnsettled = true;
 }
 
 /** What was kept for one executor need not be any more, or for another one. */

@@ -37,6 +37,7 @@ import {
   pinOf,
   poolKeyOf,
 } from '../model/executor.ts';
+import { endsWithWindow } from '../booking/tasks.ts';
 import { hasRoom, hasRoomForBooked } from '../limits/quota.ts';
 import { checkBookings } from './booking-invariants.ts';
 import { heldBytes } from './held-bytes.ts';
@@ -337,7 +338,7 @@ function waitingBeside(state: State, lane: Lane, executor: Executor): Task | und
   for (const task of lane.ready) {
     if ((executor.coolDowns.get(task.id) ?? 0) > lastTickAt) return undefined;
     // It is over too late for a booking that the executor is kept for: who is asked looks at so many only.
-    if (executor.keptUntil !== null) return undefined;
+    if (executor.keptUntil !== null || endsWithWindow(state, task)) return undefined;
     const { until = 0 } = keptFor(state, task, lastTickAt) ?? {};
     // Its wait has begun, and will end.
     const isKept = state.passedOver.has(task.seq) && until > lastTickAt;

@@ -109,8 +109,13 @@ function retryRequested(
   }
   const placed = bookedAgain(state, task, now);
   if (placed.kind !== 'fits') return placed;
+  const { dueAt, deadlineAt } = placed.task;
+  if (task.booking !== null && deadlineAt !== null && deadlineAt <= dueAt) {
+    const message = 'the deadline of the task is before the next window of its booking';
+    return { kind: 'conflict', message };
+  }
   // Its checkpoint stays: what an earlier run has finished need not be done again.
-  const again = newRun(placed.task, placed.task.booking === null ? now : placed.task.dueAt);
+  const again = newRun(placed.task, task.booking === null ? now : dueAt);
   const refusal = refusalOf(state, again, out);
   if (refusal !== null) return refusal;
   // Its callback goes with the history row.

@@ -5,6 +5,7 @@ import {
   elderKey,
   type Executor,
   isFree,
+  isServing,
   type Leftover,
   type Occupation,
 } from '../model/executor.ts';
@@ -104,6 +105,9 @@ export function occupy(state: State, executor: Executor, occupation: Occupation 
   }
   executor.occupation = occupation;
   state.unsettled.add(executor);
+  // One that is about to leave is of use to its booking for as long as it has a task of it.
+  const isLeft = occupation === null && executor.booking !== null && !isServing(executor);
+  if (isLeft) state.bookings.isUnsettled = true;
 }
 
 function countsAs(one: Occupation | null, other: Occupation | null): boolean {

@@ -36,7 +36,9 @@ function* unreadyOf(state: State, booking: Booking): Generator<Unready> {
   for (const { executorId } of booking.executors) {
     if (isOfUse(state, booking, executorId)) continue;
     const executor = state.executors.get(executorId);
-    const reason = executor === undefined ? 'away' : (absenceOf(executor) ?? 'away');
+    const reason = executor === undefined ? 'away' : absenceOf(executor);
+    // It may not run its tasks any more, and is replaced by the next that is free.
+    if (reason === null) continue;
     const message = reason === 'not_ready' ? (executor?.readiness.reason ?? null) : null;
     yield { executorId, reason, message };
   }

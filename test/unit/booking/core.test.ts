@@ -3,33 +3,10 @@ import { expect } from 'chai';
 import type { Event } from '../../../master/domain/events.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import type { Output } from '../../../master/domain/effects.ts';
-import type { BookingChange } from '../../../master/domain/booking/booking.ts';
+import { asked, type Asked, FROM } from './asked.ts';
 import { BEGIN, HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
-type Asked = Extract<BookingChange, { type: 'bookingRequested' }>['booking'];
 type Change = Extract<Event, { type: 'changeRequested' }>;
-const FROM = BEGIN + HOUR;
-
-function asked(fields: Partial<Asked> = {}): Asked {
-  return {
-    id: 'bk-1',
-    type: 'echo',
-    requires: [],
-    labels: [],
-    group: 'g',
-    count: 1,
-    leadMs: 30 * SECOND,
-    holdMs: 15 * MINUTE,
-    mayOverrun: false,
-    everyMs: null,
-    zone: null,
-    isMaintenance: false,
-    firstFrom: FROM,
-    windowMs: 10 * MINUTE,
-    createdBy: null,
-    ...fields,
-  };
-}
 
 describe('bookings in the core', () => {
   let scheduler: Scheduler;
@@ -154,9 +131,7 @@ describe('bookings in the core', () => {
     const out = passTo(FROM - 30 * SECOND);
     expect(told(out)).to.include('booking.short');
     expect(scheduler.state.bookings.active.get('bk-1')?.shortCount).to.equal(1);
-    scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
-    scheduler.state.bookings.isUnsettled = true;
-    const next = passTo(FROM - 20 * SECOND);
+    const next = scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
     expect(sent(next, 'cancel').map(({ reason }) => reason)).to.deep.equal(['preempted']);
     expect(boundTo()).to.deep.equal(['e1']);
     scheduler.end('e1', { outcome: 'returned' });
@@ -225,6 +200,25 @@ describe('bookings in the core', () => {
     expect(booking().windows).to.have.length(30);
   });
 
+  it('offers nothing of a window that is over to executors that are bound for the next', () => {
+    book({ everyMs: 11 * MINUTE, leadMs: 5 * MINUTE });
+    scheduler.submit(
+      { id: 'late', booking: 'bk-1' },
+      { id: 'next', booking: 'bk-1', runAt: FROM + 11 * MINUTE },
+    );
+    const task = scheduler.task('late');
+    scheduler.disconnect('e1');
+    passTo(FROM + 10 * MINUTE);
+    scheduler.connect('e1', { incarnation: 'two', sessionId: 'e1/2' });
+    expect(booking()).to.include({ state: 'bound', from: FROM + 11 * MINUTE });
+    expect(boundTo()).to.deep.equal(['e1']);
+    expect(scheduler.executor('e1').occupation).to.equal(null);
+    expect(offers(passTo(FROM + 11 * MINUTE))).to.deep.equal(['next']);
+    scheduler.end('e1');
+    scheduler.send({ type: 'bookedLoaded', booking: 'bk-1', tasks: [task] });
+    expect(scheduler.state.tasks.has('late')).to.equal(false);
+  });
+
   it('ends tasks that wait for it once it is canceled', () => {
     book();
     scheduler.submit({ id: 'push', booking: 'bk-1' });
@@ -270,6 +264,41 @@ describe('bookings in the core', () => {
       expect(scheduler.task('push').dueAt).to.equal(FROM + MINUTE);
       scheduler.command({ type: 'bookingCanceled', bookingId: 'bk-1', groups: null });
       expect(messageOf({ priority: 1 })).to.equal('conflict booking bk-1: it is over: canceled');
+    });
+
+    it('keeps the place where it was put, where its time is asked for once more', () => {
+      book();
+      scheduler.submit({ id: 'push', booking: 'bk-1' });
+      const edge = { time: 0, seq: 0 };
+      scheduler.command({ type: 'moveRequested', taskId: 'push', to: 'first', edge });
+      const { queueTime, orderTime } = scheduler.task('push');
+      expect(queueTime).to.be.lessThan(orderTime);
+      expect(change({ runAt: FROM - MINUTE })?.kind).to.equal('done');
+      expect(scheduler.task('push').queueTime).to.equal(queueTime);
+      change({ runAt: FROM + MINUTE });
+      expect(scheduler.task('push').queueTime).to.equal(orderTime + MINUTE);
+    });
+
+    it('is not suspended any more once it was told to end with its window', () => {
+      book();
+      passTo(FROM);
+      scheduler.run('e1', { id: 'push', booking: 'bk-1' });
+      passTo(FROM + 10 * MINUTE);
+      const suspend = { type: 'suspendRequested', taskId: 'push', reason: null } as const;
+      expect(scheduler.command(suspend).reply?.kind).to.equal('conflict');
+      expect(scheduler.task('push').suspension).to.equal(null);
+    });
+
+    it('is not retried where its deadline is before the window that is to come', () => {
+      book({ everyMs: HOUR });
+      passTo(FROM);
+      const task = scheduler.run('e1', { id: 'push', booking: 'bk-1', deadlineAt: FROM + HOUR });
+      scheduler.end('e1');
+      passTo(FROM + 20 * MINUTE);
+      expect(retry(task)).to.deep.equal({
+        kind: 'conflict',
+        message: 'the deadline of the task is before the next window of its booking',
+      });
     });
 
     it('counts again when it is retried, and is due in the next window', () => {

@@ -4,7 +4,7 @@ import {
   beginsAt,
   occurrencesOf,
   type Recurrence,
-} from '../../../master/domain/booking/recurrence.ts';
+} from '../../../master/domain/plan/recurrence.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

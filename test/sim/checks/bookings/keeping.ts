@@ -144,7 +144,8 @@ export class KeepingCheck {
       if ((bookings.active.get(row.id)?.graceUntil ?? 0) > lastTickAt) continue;
       const serving = row.executors.filter(({ executorId }) => {
         const executor = executors.get(executorId);
-        return executor && (isServing(executor) || executor.occupation?.booking === row.id);
+        if (executor === undefined || executor.occupation?.booking === row.id) return executor;
+        return isServing(executor) && mayServe(executor, row);
       });
       if (serving.length >= row.count) continue;
       for (const executor of executors.values()) {
@@ -169,8 +170,11 @@ export class KeepingCheck {
 const idsOf = ({ executorIds }: { readonly executorIds: readonly string[] }) => executorIds;
 
 /** It serves, may run what the booking is for, and nobody is bound to have it. */
-function isAvailable(executor: Executor, { type, requires, labels }: Booking): boolean {
-  if (executor.booking !== null || !isServing(executor)) return false;
+function isAvailable(executor: Executor, booking: Booking): boolean {
+  return executor.booking === null && isServing(executor) && mayServe(executor, booking);
+}
+
+function mayServe(executor: Executor, { type, requires, labels }: Booking): boolean {
   const { override, own, id, types } = executor;
   const bare = {
     types,

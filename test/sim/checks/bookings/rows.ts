@@ -9,6 +9,8 @@ export class BookingChecks {
   readonly rows = new Map<string, Booking>();
   /** Of those that this commit writes: as it found them, and as it put them. What is offered may come in between. */
   #written = new Map<string, readonly Booking[]>();
+  /** Those of them that were not there before: what is offered may come before them. */
+  #added = new Set<string>();
 
   constructor(world: World) {
     this.#world = world;
@@ -25,6 +27,7 @@ export class BookingChecks {
   /** Before the tasks of the commit. */
   begin({ writes, now }: Commit): void {
     this.#written = new Map();
+    this.#added = new Set();
     for (const write of writes) {
       if (write.table !== 'booking') continue;
       const { key } = write;
@@ -32,6 +35,7 @@ export class BookingChecks {
       if (write.op === 'remove') this.rows.delete(key);
       if (write.op !== 'put') continue;
       const { row } = write;
+      if (before === undefined) this.#added.add(key);
       const known = this.#written.get(key) ?? (before === undefined ? [] : [before]);
       this.#written.set(key, [...known, row]);
       this.rows.set(key, row);
@@ -55,14 +59,19 @@ export class BookingChecks {
   /** I39: who is bound is offered tasks of its booking alone, and in its window. */
   offered({ id, booking, executorId, offeredAt }: Task): void {
     for (const row of this.open) {
-      const isBound = this.#seen(row.id).every(({ executors }) => has(executors, executorId));
+      if (this.#added.has(row.id)) continue;
+      // It may have had it before, and again since, and not in between.
+      const sinces = new Set(this.#seen(row.id).map((one) => sinceOf(one, executorId)));
+      const isBound = sinces.size === 1 && !sinces.has(null);
       if (row.id === booking || !isBound) continue;
       this.#world.violate('I39', `${id} is offered to ${executorId}, which ${row.id} has`);
     }
     if (booking === null) return;
     const at = offeredAt ?? 0;
     const seen = this.#seen(booking);
-    if (!seen.some(({ from, to }) => from <= at && at < to)) {
+    // What was due by a clock that was set back is due by the new time.
+    const isByClock = this.#world.wallsMs.length === 1;
+    if (isByClock && !seen.some(({ from, to }) => from <= at && at < to)) {
       const windows = seen.map(({ from, to }) => `${from} to ${to}`).join(', ');
       this.#world.violate('I39', `${id} of ${booking} is offered at ${at}, not from ${windows}`);
     }
@@ -101,11 +110,16 @@ export class BookingChecks {
     if (task.booking === null || isAtRest(task) || task.cancelReason !== null) return;
     const row = this.rows.get(task.booking);
     if (row === undefined) return;
-    const isPast = isBookingOver(row) || row.from > (task.offeredAt ?? 0);
+    const isByClock = this.#world.wallsMs.length === 1;
+    const isPast = isBookingOver(row) || (isByClock && row.from > (task.offeredAt ?? 0));
     const mayGoOn = row.mayOverrun && row.state !== 'canceled' && row.state !== 'no_show';
     if (!isPast || mayGoOn) return;
     this.#world.violate('I41', `${task.id} goes on after the window of ${row.id}, ${row.state}`);
   }
+}
+
+function sinceOf({ executors }: Booking, executorId: string | null): number | null {
+  return executors.find((one) => one.executorId === executorId)?.since ?? null;
 }
 
 function has(executors: Booking['executors'], executorId: string | null): boolean {

@@ -1,0 +1,29 @@
+/** What is asked of bookings, in tests of the core. */
+import type { BookingChange } from '../../../master/domain/booking/booking.ts';
+import { BEGIN, HOUR, MINUTE, SECOND } from '../../helpers/domain.ts';
+
+export type Asked = Extract<BookingChange, { type: 'bookingRequested' }>['booking'];
+
+/** When the window begins that is booked unless a test says otherwise: for ten minutes. */
+export const FROM = BEGIN + HOUR;
+
+export function asked(fields: Partial<Asked> = {}): Asked {
+  return {
+    id: 'bk-1',
+    type: 'echo',
+    requires: [],
+    labels: [],
+    group: 'g',
+    count: 1,
+    leadMs: 30 * SECOND,
+    holdMs: 15 * MINUTE,
+    mayOverrun: false,
+    everyMs: null,
+    zone: null,
+    isMaintenance: false,
+    firstFrom: FROM,
+    windowMs: 10 * MINUTE,
+    createdBy: null,
+    ...fields,
+  };
+}

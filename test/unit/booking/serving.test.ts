@@ -1,0 +1,139 @@
+/** Who serves a booking: who is kept and bound for it, who takes the place of whom, and what gives way to it. */
+import { expect } from 'chai';
+import type { Output } from '../../../master/domain/effects.ts';
+import { asked, type Asked, FROM } from './asked.ts';
+import { HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
+
+describe('who serves a booking', () => {
+  let scheduler: Scheduler;
+  const book = (fields: Partial<Asked> = {}) =>
+    scheduler.command({ type: 'bookingRequested', booking: asked(fields) }).reply;
+  const set = (text: object) =>
+    scheduler.command({ type: 'typeSet', name: 'echo', text: JSON.stringify(text), expect: null });
+  const relabel = (executorId: string, reserve: string[]) =>
+    scheduler.command({ type: 'relabelRequested', executorId, override: { reserve }, by: null });
+  const boundTo = (id = 'bk-1') =>
+    scheduler.state.bookings.byId.get(id)?.executors.map(({ executorId }) => executorId);
+  const passTo = (at: number) => scheduler.pass(at - scheduler.now);
+  const ended = (out: Output) =>
+    sent(out, 'cancel').map(({ taskId, reason }) => `${taskId} ${reason}`);
+
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    scheduler.connect('e1');
+  });
+
+  it('is another one as soon as who is about to leave has ended what it had', () => {
+    book();
+    scheduler.connect('e2');
+    passTo(FROM);
+    scheduler.run('e1', { id: 'push', booking: 'bk-1' });
+    scheduler.beat('e1', undefined, true);
+    expect(boundTo()).to.deep.equal(['e1']);
+    scheduler.end('e1', { outcome: 'returned' });
+    expect(boundTo()).to.deep.equal(['e2']);
+  });
+
+  it('is nobody who may not run it any more', () => {
+    book();
+    scheduler.connect('e2');
+    passTo(FROM - 10 * MINUTE);
+    relabel('e1', ['gold']);
+    expect(scheduler.executor('e1').keptUntil).to.equal(null);
+    expect(scheduler.executor('e2').keptUntil).to.equal(FROM - 30 * SECOND);
+    relabel('e1', []);
+    passTo(FROM);
+    expect(boundTo()).to.deep.equal(['e2']);
+    relabel('e2', ['gold']);
+    expect(boundTo()).to.deep.equal(['e1']);
+  });
+
+  it('is who is free, where others that were kept are late', () => {
+    for (const id of ['e2', 'e3']) scheduler.connect(id);
+    scheduler.run('e1', { id: 'short', executionTimeoutMs: HOUR - 10 * MINUTE });
+    scheduler.run('e2', { id: 'endless' });
+    scheduler.run('e3', { id: 'other' });
+    book({ count: 2 });
+    passTo(FROM - 10 * MINUTE);
+    expect(scheduler.executor('e2').keptUntil).to.not.equal(null);
+    scheduler.end('e3');
+    expect(scheduler.executor('e3').keptUntil).to.equal(FROM - 30 * SECOND);
+    expect(scheduler.executor('e2').keptUntil).to.equal(null);
+  });
+
+  it('is who is free, where what was offered in time has started too late', () => {
+    scheduler.run('e1', { id: 'other' });
+    scheduler.connect('e2');
+    book();
+    passTo(FROM - 2 * MINUTE);
+    const { cancelGraceMs } = scheduler.state.policy;
+    const executionTimeoutMs = 90 * SECOND - cancelGraceMs;
+    scheduler.submit({ id: 'just', executionTimeoutMs, assignTimeoutMs: MINUTE });
+    scheduler.pass(SECOND);
+    scheduler.accept('e2');
+    expect(scheduler.task('just').startedAt).to.equal(scheduler.now);
+    scheduler.end('e1');
+    expect(scheduler.executor('e1').keptUntil).to.equal(FROM - 30 * SECOND);
+  });
+
+  it('is who is kept for a later one, and that finds another', () => {
+    book({ id: 'later', firstFrom: FROM + 30 * MINUTE, holdMs: HOUR });
+    passTo(FROM - 20 * MINUTE);
+    expect(scheduler.executor('e1').keptUntil).to.equal(FROM + 29.5 * MINUTE);
+    book();
+    passTo(FROM - 14 * MINUTE);
+    expect(scheduler.executor('e1').keptUntil).to.equal(FROM - 30 * SECOND);
+    scheduler.connect('e2');
+    expect(scheduler.executor('e2').keptUntil).to.equal(FROM + 29.5 * MINUTE);
+    passTo(FROM);
+    expect(boundTo()).to.deep.equal(['e1']);
+  });
+
+  it('is kept at once for the window that follows one that is skipped', () => {
+    book({ everyMs: 11 * MINUTE });
+    passTo(FROM - MINUTE);
+    const skip = { type: 'bookingSkipped', bookingId: 'bk-1', groups: null, from: FROM } as const;
+    scheduler.submit({ id: 'waits' });
+    expect(sent(scheduler.command(skip), 'assign')).to.deep.equal([]);
+    expect(scheduler.executor('e1').keptUntil).to.equal(FROM + 10.5 * MINUTE);
+  });
+
+  it('has its part of what may run from the lead on: what is preemptible gives way', () => {
+    set({ preemptible: true, limits: { max_running: 2 } });
+    for (const id of ['e2', 'e3']) scheduler.connect(id);
+    scheduler.run('e1', { id: 'first' });
+    scheduler.pass(SECOND);
+    scheduler.run('e2', { id: 'second' });
+    book();
+    expect(ended(passTo(FROM - 30 * SECOND))).to.deep.equal(['second preempted']);
+    expect(boundTo()).to.deep.equal(['e3']);
+    expect(ended(passTo(FROM - SECOND))).to.deep.equal([]);
+    scheduler.end('e2', { outcome: 'returned' });
+    const out = scheduler.submit({ id: 'push', booking: 'bk-1' });
+    expect(sent(out, 'assign')).to.deep.equal([]);
+    expect(sent(passTo(FROM), 'assign').map(({ task }) => task.id)).to.deep.equal(['push']);
+  });
+
+  it('takes no more of what may run than its part', () => {
+    for (const id of ['e2', 'e3']) scheduler.connect(id);
+    scheduler.run('e1', { id: 'first' });
+    scheduler.run('e2', { id: 'second' });
+    book();
+    const { settings } = scheduler.state;
+    scheduler.command({ type: 'settingsChanged', ...settings, paused: null, maxRunning: 1 });
+    set({ preemptible: true });
+    expect(ended(passTo(FROM - 30 * SECOND))).to.have.length(1);
+  });
+
+  it('keeps its executors with less capacity of its own from the first tick of a master', () => {
+    set({ capacity: 2 });
+    book({ count: 2 });
+    scheduler.state.bookings.knownFrom = scheduler.now + 10 * MINUTE;
+    set({ capacity: 1 });
+    scheduler.pass(10 * SECOND);
+    expect(scheduler.state.bookings.byId.get('bk-1')?.state).to.equal('at_risk');
+    set({ capacity: 2 });
+    scheduler.pass(10 * SECOND);
+    expect(scheduler.state.bookings.byId.get('bk-1')?.state).to.equal('planned');
+  });
+});
