@@ -109,6 +109,8 @@ export class SimLink implements ExecutorLink {
       const { id, attempt } = command.task;
       this.#ledger.effect(`assign ${id}/${attempt}`, this.#ledger.wasOffered(id, attempt));
     }
+    // Executors here do not ask to hear which booking has them: no frame goes out.
+    if (command.type === 'booking') return;
     const seq = (this.#sentCounts.get(sessionId) ?? 0) + 1;
     this.#sentCounts.set(sessionId, seq);
     const frame = JSON.parse(commandBody(command, term)) as Named;
