@@ -7,6 +7,7 @@ import { type Backlog, NO_BACKLOG } from '../../domain/views/backlog.ts';
 import type { Alert } from '../../domain/alerts/alert.ts';
 import type { Labels } from './labels.ts';
 
+const DAY_SECONDS = 86_400;
 const executorStates = ['connecting', 'idle', 'offered', 'busy', 'draining'] as const;
 
 /** What is read at the moment of a scrape. */
@@ -97,8 +98,8 @@ function gaugesIn(registry: Registry) {
 }
 
 function watchCertificate(gauge: MakeGauge, certificate: Certified | null): void {
-  gauge('tls_certificate_days_left', 'Until the certificate expires.', [], (days) => {
-    if (certificate !== null) days.set(certificate.daysLeft);
+  gauge('tls_certificate_seconds_left', 'Until the certificate expires.', [], (seconds) => {
+    if (certificate !== null) seconds.set(certificate.daysLeft * DAY_SECONDS);
   });
   gauge('tls_certificate_stale', '1: another one is there, and cannot be used.', [], (stale) => {
     if (certificate !== null) stale.set(certificate.isStale ? 1 : 0);

@@ -76,7 +76,9 @@ describe('TLS by the master itself (openssl)', () => {
 
     const page = get(`${url}/metrics`, { ca: trust(), headers: { origin: url } });
     const [answer] = (await once(page, 'response')) as [IncomingMessage];
-    expect(await text(answer)).to.match(/^scheduler_tls_certificate_days_left 29\.\d+$/m);
+    expect(await text(answer)).to.match(
+      /^scheduler_tls_certificate_seconds_left 25\d{5}(\.\d+)?$/m,
+    );
 
     const env = { SODA_URL: url, SODA_CA_FILE: ca.cert };
     const said = await new SodaCommand(folder).run(['doctor', '--json'], env);
