@@ -1,0 +1,157 @@
+/** `soda booking`, against a whole master: what is typed, what is said, and what is typed next. */
+import { expect } from 'chai';
+import { createExecutor, type Executor } from '@soda-scheduler/executor-sdk';
+import { commandSuite } from '../../helpers/soda/command-suite.ts';
+import { eventually } from '../../helpers/system/wait.ts';
+
+describe('soda booking', function () {
+  this.timeout(60_000);
+  const executors: Executor[] = [];
+  afterEach(() => Promise.all(executors.splice(0).map((executor) => executor.stop())));
+  const { run, url } = commandSuite();
+
+  const ZONE = 'Asia/Shanghai';
+  const soda = (args: readonly string[]) => run(['booking', ...args]);
+  /** Of this machine. */
+  const atLocal = (text: string): number => new Date(text.replace(' ', 'T')).getTime();
+  const create = (...args: string[]) =>
+    soda(['create', '--type', 'push', '--group', 'class-7', ...args]);
+  const idOf = async (...args: string[]) => (await create(...args)).out.trim();
+  const fields = async (id: string) => {
+    const { out } = await soda(['get', id]);
+    return new Map(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => {
+          const [, name = '', value = ''] = /^([a-z ]+): *(.*)$/.exec(line) ?? [];
+          return [name, value] as const;
+        }),
+    );
+  };
+
+  async function join(id: string, ready: () => true | string = () => true): Promise<Executor> {
+    const options = { url: url(), id, ready, handleSignals: false, drainTimeoutMs: 0 };
+    const executor = createExecutor({ ...options, onEvent: () => undefined });
+    executor.handle('push', () => 'done');
+    executors.push(executor);
+    await executor.start();
+    await eventually(`${id} is ready`, async () =>
+      (await run(['executor', 'list'])).out.includes('idle'),
+    );
+    return executor;
+  }
+
+  it('says what is wrong with what is typed, and how it is typed', async () => {
+    const from = ['--from', '2030-12-01 20:00'];
+    expect(await create(...from)).to.deep.include({
+      code: 2,
+      err: 'soda: say when it ends: --to, or --for\n',
+    });
+    expect((await create(...from, '--for', 'long')).err).to.match(
+      /^soda: --for long: expected such as 90s, 90min, 2h or 7d$/m,
+    );
+    expect((await create('--from', 'noon', '--for', '1h')).err).to.match(
+      /^soda: noon: expected such as "2026-12-01 20:00" here/m,
+    );
+    expect((await create(...from, '--for', '1h', '--count', '0')).code).to.equal(2);
+    expect((await create(...from, '--for', '1h', '--overrun', 'stop')).err).to.match(/end, allow/);
+    expect((await soda(['get', 'class-7'])).err).to.match(/bk- and 16 hexadecimal digits/);
+    expect((await soda(['get', `bk-${'0'.repeat(16)}`])).code).to.equal(3);
+    for (const verb of ['create', 'list', 'get', 'cancel', 'skip']) {
+      const { code, out } = await soda([verb, '--help']);
+      expect([code, out.split('\n')[0]?.startsWith(`Usage: soda booking ${verb}`)]).to.deep.equal([
+        0,
+        true,
+      ]);
+    }
+    expect((await soda(['list'])).out).to.equal('');
+  });
+
+  it('makes, lists, shows and skips one that recurs, by the clock of this machine', async () => {
+    await join('push-1');
+    const week = ['--for', '2h', '--every', '7d', '--zone', ZONE];
+    const made = await create('--from', '2026-12-31 20:00', ...week, '--label', 'live');
+    expect(made, made.err).to.include({ code: 0 });
+    const id = made.out.trim();
+    const [row = '', rest] = (await soda(['list'])).out.split('\n');
+    expect(rest).to.equal('');
+    const [name, state, type, group, from = '', to = '', count, every] = row.split('\t');
+    expect([name, state, type, group]).to.deep.equal([id, 'planned', 'push', 'class-7']);
+    expect(Date.parse(from)).to.equal(atLocal('2026-12-31 20:00'));
+    expect(Date.parse(to)).to.equal(atLocal('2026-12-31 22:00'));
+    expect([count, every]).to.deep.equal(['1', `7d ${ZONE}`]);
+    const skipped = await soda(['skip', id, '2027-01-07 20:00']);
+    expect(skipped.out).to.equal(`skipped: ${id} at 2027-01-07 20:00\n`);
+    const wrong = await soda(['skip', id, '2027-01-08 20:00']);
+    expect(wrong.err).to.match(/^soda: <from>: expected when a window of it begins/);
+    const shown = await fields(id);
+    expect(shown.get('then')).to.match(/^2027-\S+ to 2027-\S+$/);
+    expect(Date.parse(shown.get('left out') ?? '')).to.equal(atLocal('2027-01-07 20:00'));
+    expect(Object.fromEntries(shown)).to.include({
+      booking: id,
+      state: 'planned',
+      labels: 'live',
+      every: `7d ${ZONE}`,
+      executors: '1',
+      tasks: '0',
+      'bound before': '30 s',
+      'held before': '900 s',
+      'past its end': 'ended',
+    });
+    expect((await soda(['list', '--type', 'other'])).out).to.equal('');
+    expect((await soda(['cancel', id])).out).to.equal(`canceled: ${id}\n`);
+    expect((await fields(id)).get('state')).to.equal('canceled');
+  });
+
+  it('types what is free in place of what is not, and says so in JSON', async () => {
+    await join('push-1');
+    const from = ['--from', '2026-12-31 20:00', '--for', '2h'];
+    await idOf(...from);
+    const taken = await create(...from, '--lead', '60');
+    expect(taken.code).to.equal(4);
+    expect(taken.err).to.match(/^soda: no 1 executors of type push are free from 20/);
+    const [, begin = '', options] =
+      /^soda: {3}soda booking create --type push --group class-7 --from (\S+) --to \S+ (.*)$/m.exec(
+        taken.err,
+      ) ?? [];
+    expect([atLocal('2026-12-31 18:00'), atLocal('2026-12-31 22:00')]).to.include(
+      Date.parse(begin),
+    );
+    expect(options).to.equal('--count 1 --lead 60');
+    const wanted = ['--from', '2026-12-31 21:00', '--for', '1h', '--label', "it's", 'live'];
+    const wrong = await create(...wanted);
+    expect([wrong.code, wrong.err.split('\n')[0]]).to.deep.equal([
+      2,
+      'soda: --label: expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -',
+    ]);
+    const { out } = await create(...from, '--json');
+    expect(JSON.parse(out)).to.have.nested.property('free[0].count', 1);
+  });
+
+  it('says who is bound, and who of these is of no use', async () => {
+    let answer: true | string = true;
+    const executor = await join('push-1', () => answer);
+    const id = await idOf('--from', '+60s', '--for', '1h', '--lead', '120');
+    await eventually('it is bound', async () => (await fields(id)).get('bound') === 'push-1');
+    answer = 'no encoder here';
+    executor.checkReady();
+    await eventually('it is seen', async () => (await fields(id)).has('not of use'));
+    expect(Object.fromEntries(await fields(id))).to.include({
+      state: 'bound',
+      executors: '1 of 1',
+      'not of use': 'push-1: no encoder here',
+      short: '1 that should be bound by now',
+    });
+    const ops = await idOf(
+      '--from',
+      '+2d',
+      '--for',
+      '1h',
+      '--maintenance',
+      '--requires',
+      'executor:push-1',
+    );
+    expect((await fields(ops)).get('tasks')).to.equal('none: it is for maintenance');
+  });
+});
