@@ -15,7 +15,13 @@ const [url = '', prefix = '', count = '1'] = process.argv.slice(2);
 const lateMs: number[] = [];
 const executors = Array.from({ length: Number(count) }, (_, at) => {
   const id = `${prefix}-${String(at).padStart(3, '0')}`;
-  const executor = createExecutor({ url, id, handleSignals: false, drainTimeoutMs: 0 });
+  const executor = createExecutor({
+    url,
+    id,
+    handleSignals: false,
+    drainTimeoutMs: 0,
+    onEvent: () => undefined,
+  });
   executor.handle('live', async (task, { signal }) => {
     const { ms, from } = task.params as Params;
     if (from !== undefined) lateMs.push(performance.timeOrigin + performance.now() - from);

@@ -2,6 +2,7 @@
  * How late tasks of bookings begin: in a fleet that has more than enough to do, and where executors that are bound die
  * before their windows.
  */
+import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, type SodaClient } from '@soda-scheduler/client';
 import { type BenchMaster, type Child, start, startMaster } from '../system.ts';
@@ -22,6 +23,8 @@ const SHORT_TIMEOUT_SECONDS = 1;
 const CANCEL_GRACE_SECONDS = 1;
 const HOUR_MS = 3_600_000;
 const AT_ONCE = 8;
+/** What each may take of that: on a busy machine, on MariaDB. */
+const BOOK_MS_MAX = 100;
 const BATCH_COUNT = 500;
 
 /** Of the tasks of bookings. */
@@ -30,6 +33,10 @@ export interface Lateness {
   readonly lateMs: readonly number[];
   /** Bookings whose task had not begun when their window was over. */
   readonly missedCount: number;
+  /** Processor time of the master, from when all was booked, in a second. */
+  readonly cpuMs: number;
+  /** Of the machine, in the minute before the end. */
+  readonly load: number;
 }
 
 /**
@@ -50,11 +57,11 @@ export async function measureCrowded(
   const spreadMs = bookingCount * EVERY_MS;
   if (crowd === 'preemptible') await fill(client, 2 * EXECUTOR_COUNT, { ms: HOUR_MS });
   else await fill(client, shortCount(spreadMs + 30_000), { ms: SHORT_TASK_MS });
-  const first = Date.now() + HOLD_MS + 2_000 + bookingCount * 20;
+  const first = Date.now() + HOLD_MS + 2_000 + bookingCount * BOOK_MS_MAX;
   const windows = Array.from({ length: bookingCount }, (_, at) => first + at * EVERY_MS);
   await book(client, windows, { lead: LEAD_MS / 1_000, hold: HOLD_MS / 1_000 });
-  await delay(first + spreadMs + WINDOW_MS - Date.now());
-  const lateness = await reportOf(executors, bookingCount);
+  const cpuMs = await cpuMsWhile(master, delay(first + spreadMs + WINDOW_MS - Date.now()));
+  const lateness = await reportOf(executors, bookingCount, cpuMs);
   await executors.kill();
   await master.stop();
   return lateness;
@@ -76,7 +83,7 @@ export async function measureLoss(
   const mortals = await startExecutors(master, 'a', bookingCount);
   const others = await startExecutors(master, 'b', bookingCount + 4);
   const leadMs = beforeMs + 3_000;
-  const first = Date.now() + leadMs + 2_000 + bookingCount * 20;
+  const first = Date.now() + leadMs + 2_000 + bookingCount * BOOK_MS_MAX;
   const windows = Array.from({ length: bookingCount }, (_, at) => first + at * 50);
   const windowMs = 20_000;
   const ids = await book(client, windows, { lead: leadMs / 1_000, hold: leadMs / 1_000, windowMs });
@@ -87,8 +94,11 @@ export async function measureLoss(
       throw new Error(`booking ${id} has ${executors.join()}`);
   }
   await mortals.kill();
-  await delay(first + bookingCount * 50 + windowMs - Date.now());
-  const lateness = await reportOf(others, bookingCount);
+  const cpuMs = await cpuMsWhile(
+    master,
+    delay(first + bookingCount * 50 + windowMs / 2 - Date.now()),
+  );
+  const lateness = await reportOf(others, bookingCount, cpuMs);
   await others.kill();
   await master.stop();
   return lateness;
@@ -152,7 +162,18 @@ async function book(
   return ids;
 }
 
-async function reportOf(executors: Child, bookingCount: number): Promise<Lateness> {
+/** In a second of that time. */
+async function cpuMsWhile(master: BenchMaster, time: Promise<unknown>): Promise<number> {
+  const before = await master.ask<{ cpuUs: number }>();
+  const begun = performance.now();
+  await time;
+  const after = await master.ask<{ cpuUs: number }>();
+  return (after.cpuUs - before.cpuUs) / (performance.now() - begun);
+}
+
+async function reportOf(executors: Child, bookingCount: number, cpuMs: number): Promise<Lateness> {
   const { lateMs } = await executors.ask<{ lateMs: number[] }>();
-  return { lateMs: lateMs.sort((a, b) => a - b), missedCount: bookingCount - lateMs.length };
+  const [load = 0] = loadavg();
+  const missedCount = bookingCount - lateMs.length;
+  return { lateMs: lateMs.sort((a, b) => a - b), missedCount, cpuMs, load };
 }
