@@ -70,7 +70,14 @@ function fieldsOf({
       hint: t('book.requires.hint'),
       ...(requires && { initial: requires }),
     },
-    { name: 'every', label: t('bookings.every'), kind: 'number', unit: 's', section: more },
+    {
+      name: 'every',
+      label: t('bookings.every'),
+      kind: 'number',
+      unit: 's',
+      hint: t('book.every.hint'),
+      section: more,
+    },
     {
       name: 'zone',
       label: t('book.zone'),

@@ -69,6 +69,11 @@ function Whole({ of: view, reload }: { of: BookingView; reload: () => void }) {
           [t('bookings.every'), every !== null && `${seconds(every)} ${zone ?? ''}`],
           [t('bookings.count'), view.count.toLocaleString()],
           [t('bookings.bound'), executors.map((one) => <ExecutorLink key={one} id={one} />)],
+          [
+            t('bookings.unready'),
+            view.unready.length > 0 &&
+              view.unready.map((one) => <Unready key={one.executor_id} of={one} />),
+          ],
           [t('bookings.requires'), view.requires.join(' ')],
           [t('task.labels'), view.labels.join(' ')],
           [t('bookings.lead'), seconds(view.lead)],
@@ -101,6 +106,20 @@ function Whole({ of: view, reload }: { of: BookingView; reload: () => void }) {
         </Section>
       )}
     </>
+  );
+}
+
+/** It has the booking, and could not begin: the next that is free takes its place. */
+function Unready({
+  of: { executor_id: id, reason, message },
+}: {
+  of: BookingView['unready'][number];
+}) {
+  return (
+    <div>
+      <ExecutorLink id={id} /> {t(`bookings.unready.${reason}`)}
+      {message !== null && `: ${message}`}
+    </div>
   );
 }
 

@@ -7,6 +7,10 @@ import { language, t, wordOf } from '../../words/words.ts';
 import { isInTrouble, type Row, rowsOf, type Shown, type Span } from './rows.ts';
 
 const HOUR_MS = 3_600_000;
+/** Percent of the span: words of a window that is narrower stand beside it. */
+const NARROW = 5;
+/** As wide is a window at least. */
+const LEAST_PX = 17;
 
 interface Props {
   readonly of: readonly BookingView[];
@@ -71,12 +75,13 @@ function RowOf({ of: { name, lines, hasTrouble }, by, span, ticks }: RowProps) {
           <i key={at} class="booked-rule" style={{ left: `${placeOf(at, span)}%` }} />
         ))}
         {lines.flatMap((line, at) =>
-          line.map((shown) => (
+          line.map((shown, index) => (
             <Window
               key={`${shown.booking.booking_id} ${shown.from}`}
               of={shown}
               line={at}
               span={span}
+              until={Math.min(span.to, line[index + 1]?.from ?? span.to)}
             />
           )),
         )}
@@ -89,10 +94,13 @@ function Window({
   of: shown,
   line,
   span,
+  until,
 }: {
   readonly of: Shown;
   readonly line: number;
   readonly span: Span;
+  /** Nothing else is in its line before. */
+  readonly until: number;
 }) {
   const { link } = useFrame();
   const { booking, isCurrent, from, to } = shown;
@@ -111,16 +119,35 @@ function Window({
     ...(isCurrent ? executors : []),
     ...(isCurrent && booking.short > 0 ? [t('bookings.short', { n: booking.short })] : []),
   ].join(', ');
-  return (
+  const room = placeOf(until, span) - left - width;
+  const top = `${line * 34 + 3}px`;
+  const window = (
     <a
       href={link('booking', id)}
       class={`booked-window booked-${isCurrent && isInTrouble(booking) ? 'at_risk' : state} ${maintenance ? 'booked-maintenance' : ''}`}
-      style={{ left: `${left}%`, width: `${width}%`, top: `${line * 34 + 3}px` }}
+      style={{ left: `${left}%`, width: `${width}%`, top }}
       aria-label={whole}
       title={whole}
     >
       <b>{words[0]}</b> <span>{words[1]}</span>
     </a>
+  );
+  if (width > NARROW || room < NARROW) return window;
+  return (
+    <>
+      {window}
+      <span
+        class="booked-beside"
+        aria-hidden="true"
+        style={{
+          left: `max(${left + width}%, calc(${left}% + ${LEAST_PX}px))`,
+          maxWidth: `${room}%`,
+          top,
+        }}
+      >
+        {words[0]}
+      </span>
+    </>
   );
 }
 

@@ -44,6 +44,10 @@ export const enBookings = {
   'bookings.created': 'Created',
   'bookings.trouble': 'Trouble',
   'bookings.short': '{n} executor is missing|{n} executors are missing',
+  'bookings.unready': 'Cannot serve',
+  'bookings.unready.away': 'not connected',
+  'bookings.unready.draining': 'draining',
+  'bookings.unready.not_ready': 'not ready',
   'bookings.at-risk': 'Too few executors since capacity changed',
   'bookings.windows': 'Windows that follow',
   'bookings.skipped': 'Left out:',
@@ -58,6 +62,7 @@ export const enBookings = {
   'book.text':
     'Executors are kept for the window, and tasks that name the booking start on its second.',
   'book.more': 'More',
+  'book.every.hint': '86400 for every day, 604800 for every week.',
   'book.zone': 'Zone',
   'book.zone.hint': 'Where whole days keep the time of the day, such as Asia/Shanghai.',
   'book.requires.hint': 'Labels that the executors must have; executor:<id> for a certain one.',
