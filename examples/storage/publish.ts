@@ -41,6 +41,8 @@ export interface PublishOptions {
   readonly partBytes?: number;
   /** Kept with the object: names in small letters, values in ASCII, up to 1,500 bytes in all. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** What it is served as. Default: what the storage says of all that it does not know. */
+  readonly contentType?: string;
   /** Whether an object with another content is as good: a repeated encode may differ in bytes. Default: none is. */
   readonly isAsGood?: (there: FoundObject) => boolean;
   /** Called after each part. */
@@ -169,8 +171,10 @@ class Upload {
   }
 
   #described(): Record<string, string> {
-    const given = Object.entries(this.#options.metadata ?? {});
+    const { metadata = {}, contentType } = this.#options;
+    const given = Object.entries(metadata);
     return {
+      ...(contentType !== undefined && { 'content-type': contentType }),
       ...Object.fromEntries(given.map(([name, value]) => [`${META}${name}`, value])),
       [DIGEST_HEADER]: this.#file.sha256,
     };

@@ -1,25 +1,17 @@
 /**
  * The handler of `ffmpeg.ladder`: a folder with one video in several sizes, for HLS and DASH, and what goes with it. Each
- * part is made once: an attempt after a crash goes on with the rungs that are whole. The folder appears whole or not at all.
+ * part is made once: an attempt after a crash goes on with the rungs that are whole. How it appears is up to its place.
  */
-import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
-import { describeFsError } from '../../media/failures.ts';
 import { type LocalInput, localInput } from '../../media/attempt/local-input.ts';
 import { threadsFor } from '../../media/fields.ts';
 import type { Media } from '../../media/media.ts';
 import { probe } from '../../media/probe.ts';
 import { assertToneMapping } from '../../media/tone-mapping.ts';
 import { WorkFolder } from '../../media/attempt/work-folder.ts';
-import {
-  bringBackFolder,
-  fingerprint,
-  publishFolder,
-  removeLeftovers,
-  temporaryFor,
-} from '../outputs.ts';
-import { noteTargets } from '../sweep.ts';
+import { fingerprint } from '../outputs.ts';
 import { childLimits, type FfmpegSettings } from '../renditions.ts';
 import { assertBounded, assertTakeable } from '../transcode.ts';
 import { captionsOf } from './captions.ts';
@@ -37,7 +29,8 @@ import {
 import { type LadderParams, parseParams } from './params.ts';
 import { planGrid, planRungs } from './plan.ts';
 import type { Profile } from './profile.ts';
-import type { Loudness } from './loudness.ts';
+import { type Place, placeFor } from './place.ts';
+import type { LadderResult } from './result.ts';
 
 export interface LadderSettings extends FfmpegSettings {
   readonly ffprobe: string;
@@ -46,36 +39,6 @@ export interface LadderSettings extends FfmpegSettings {
   readonly keys: string | null;
 }
 
-/** Also what `ladder.json` in the folder has. */
-export interface LadderResult {
-  readonly fingerprint: string;
-  readonly seconds: number;
-  readonly hls: string;
-  /** Null: it is encrypted. */
-  readonly dash: string | null;
-  readonly rungs: readonly {
-    readonly name: string;
-    readonly width: number;
-    readonly height: number;
-    readonly average_kbps: number;
-    readonly peak_kbps: number;
-    /** Not encoded again. */
-    readonly copied: boolean;
-  }[];
-  readonly audio: {
-    /** Where it was brought to a target: before and after. */
-    readonly loudness: { readonly before: Loudness; readonly after: Loudness } | null;
-  } | null;
-  readonly captions: readonly { readonly language: string; readonly file: string }[];
-  readonly poster: string | null;
-  readonly sprites: { readonly track: string; readonly pictures: number } | null;
-  readonly encrypted: boolean;
-  readonly files: number;
-  readonly bytes: number;
-}
-
-/** Whose presence says that a folder is a ladder, and which one. */
-const LADDER_FILE = 'ladder.json';
 /** Raised when equal wishes are met in another way. */
 const RECIPE = 1;
 
@@ -123,43 +86,38 @@ class Ladder {
   }
 
   async run(): Promise<LadderResult & { readonly skipped: boolean }> {
-    const { mediaRoot, keys } = this.#settings;
     const { encrypt, output, input: location } = this.#params;
-    const target = await mediaRoot.outputFolder(output);
-    const encryption = encrypt ? { key: await readKey(keys, encrypt.key), uri: encrypt.uri } : null;
+    const attempt = [this.#task, this.#ctx] as const;
+    const place = await placeFor(output, this.#settings, attempt, this.#folder);
+    const encryption = encrypt && {
+      ...{ key: await readKey(this.#settings.keys, encrypt.key), uri: encrypt.uri },
+    };
     const input = await localInput(location, this.#settings, this.#ctx, this.#folder);
-    if (!relative(target, input.path).startsWith('..')) {
+    if (place.folder !== null && !relative(place.folder, input.path).startsWith('..')) {
       throw new NonRetryableError(`input ${input.name} is in the folder of the output`);
     }
-    const made = [RECIPE, 'ladder', input.identity, this.#profile, encrypt ?? null];
-    const mark = fingerprint(made);
-    await noteTargets(this.#folder, { files: [], folder: target });
-    await bringBackFolder(target, this.#task);
-    const before = await publishedIn(target, output);
-    if (before?.fingerprint === mark) return { ...before, skipped: true };
-    await removeLeftovers([target], this.#task);
-    const plan = await this.#plan(input);
-    const parts = new PartMaker([this.#settings, this.#profile, this.#ctx], this.#folder, plan);
-    const files = await parts.makeAll();
-    const temporary = temporaryFor(target, this.#task, 0, this.#ctx.token);
-    try {
-      await mkdir(temporary);
-      const packed = await this.#pack(plan, files, temporary, encryption);
-      const result = await this.#describe({ plan, files, packed, temporary, mark });
-      await writeFile(join(temporary, LADDER_FILE), `${JSON.stringify(result, null, 2)}\n`);
-      this.#ctx.signal.throwIfAborted();
-      await publishFolder(temporary, target);
-      parts.report('package', 1);
-      return { ...result, skipped: false };
-    } catch (error) {
-      throw describeFsError(error, `output ${output}`);
-    } finally {
-      await rm(temporary, { recursive: true, force: true });
-    }
+    const mark = fingerprint([RECIPE, 'ladder', input.identity, this.#profile, encrypt ?? null]);
+    const before = await place.find(mark);
+    if (before !== null) return { ...before, skipped: true };
+    const last: Plan['last'] = place.folder === null ? 'upload' : 'package';
+    // An attempt that goes on with a whole package has no other parts to tell of.
+    let tell = (share: number) =>
+      this.#ctx.progress({ percent: 100 * share, state: { part: last } });
+    const write = async (folder: string) => {
+      const plan = { ...(await this.#plan(input)), last };
+      const parts = new PartMaker([this.#settings, this.#profile, this.#ctx], this.#folder, plan);
+      tell = (share) => parts.report(last, share);
+      const files = await parts.makeAll();
+      const packed = await this.#pack(plan, files, folder, encryption ?? null);
+      return this.#describe({ plan, files, packed, folder, mark, place });
+    };
+    const result = await place.make(mark, write, (share) => tell(share));
+    tell(1);
+    return { ...result, skipped: false };
   }
 
   /** Refuses whatever cannot end well before the first rung costs hours. */
-  async #plan({ path: input, name, identity }: LocalInput): Promise<Plan> {
+  async #plan({ path: input, name, identity }: LocalInput): Promise<Omit<Plan, 'last'>> {
     const { ffmpeg, ffprobe, threads } = this.#settings;
     const limits = childLimits(this.#settings, this.#ctx);
     const media: Media = await probe(this.#settings, input, `input ${name}`, limits);
@@ -191,16 +149,17 @@ class Ladder {
     readonly plan: Plan;
     readonly files: Made;
     readonly packed: readonly Packed[];
-    readonly temporary: string;
+    readonly folder: string;
     readonly mark: string;
+    readonly place: Place;
   }): Promise<LadderResult> {
-    const { plan, files, packed, temporary, mark } = of;
-    const { output, encrypt } = this.#params;
-    const names = await readdir(temporary);
+    const { plan, files, packed, folder, mark, place } = of;
+    const { encrypt } = this.#params;
+    const names = await readdir(folder);
     const sizes = await Promise.all(
-      names.map(async (name) => (await stat(join(temporary, name))).size),
+      names.map(async (name) => (await stat(join(folder, name))).size),
     );
-    const at = (name: string) => join(output, name);
+    const at = (name: string) => place.at(name);
     return {
       fingerprint: mark,
       seconds: files.seconds,
@@ -231,19 +190,4 @@ function contentsOf({ rungs, captions, grid }: Plan, made: Made): Contents {
     rungs: rungs.map((rung, n) => ({ rung, file: made.rungs[n]?.file ?? '' })),
     ...{ audio: made.audio, captions, grid, seconds: made.seconds },
   };
-}
-
-/** What an earlier task has made there; null: nothing. @throws {NonRetryableError} it is something else. */
-async function publishedIn(target: string, output: string): Promise<LadderResult | null> {
-  const names = await readdir(target).catch(() => []);
-  if (names.length === 0) return null;
-  const text = await readFile(join(target, LADDER_FILE), 'utf8').catch(() => null);
-  if (text === null) {
-    throw new NonRetryableError(`output ${output} exists, and is no ladder: it is left alone`);
-  }
-  try {
-    return JSON.parse(text) as LadderResult;
-  } catch {
-    return null;
-  }
 }

@@ -46,6 +46,8 @@ export interface Plan {
   readonly grid: Grid;
   readonly threads: number | null;
   readonly identity: readonly unknown[];
+  /** The part of the progress that ends all. */
+  readonly last: 'package' | 'upload';
 }
 
 export interface Made {
@@ -93,6 +95,7 @@ export class PartMaker {
       ...(profile.poster || profile.sprites ? ['pictures'] : []),
       ...(plan.captions.length > 0 ? ['captions'] : []),
       'package',
+      ...(plan.last === 'upload' ? ['upload'] : []),
     ];
     this.#parts = new Parts(ctx, this.#names);
   }

@@ -1,7 +1,7 @@
 /** What a task of type `ffmpeg.ladder` may ask for. */
 import { z } from 'zod';
-import { mediaPath, parseWith, threads } from '../../media/fields.ts';
-import { inputLocation } from '../../storage/locations.ts';
+import { parseWith, threads } from '../../media/fields.ts';
+import { inputLocation, outputLocation } from '../../storage/locations.ts';
 import { profile, profileName } from './profile.ts';
 
 /** It is written into playlists, within quotes. */
@@ -19,7 +19,7 @@ export const keyName = z
 
 const ladderParams = z.strictObject({
   input: inputLocation,
-  output: mediaPath,
+  output: outputLocation,
   profile: z.union([profileName, profile]).default('default'),
   encrypt: z.strictObject({ key: keyName, uri: keyUri }).optional(),
   threads: threads.optional(),

@@ -288,4 +288,55 @@ describe('inputs and outputs elsewhere', function () {
     expect(result).to.deep.include({ skipped: false, hls: 'ladder/master.m3u8' });
     expect(left()).to.deep.equal([]);
   });
+
+  it('are a ladder in a storage, whose playlists come last, and which is sent on after a failure', async function () {
+    const { ffprobe } = prober;
+    if (ffprobe === null) return this.skip();
+    writeFileSync(join(root, 'key'), Buffer.alloc(16, 7));
+    const given = { ...settings, ffprobe, profiles: new Map(), keys: root };
+    const rungs = [{ height: 90, crf: 30, max_kbps: 100 }];
+    const profile = { rungs, sprites: null, gop_seconds: 0.5, gops_per_segment: 1 };
+    const encrypt = { key: 'key', uri: 'https://keys.example/1' };
+    const params = { input: `${base}/a.mp4`, output: 's3://films/vod/a/', profile, encrypt };
+    const ladder = (ffmpeg = prober.ffmpeg, more: object = {}) =>
+      runHandler(ladderHandler({ ...given, ffmpeg }), {
+        ...{ id: 'task-1', params: { ...params, ...more } },
+      });
+    // It fails for good in the middle, as a storage whose right was taken away.
+    storage.meddle = (request, response) => {
+      if (request.method !== 'PUT' || storage.objects.size < 4) return false;
+      response.writeHead(507).end();
+      return true;
+    };
+    const failed = await ladder();
+    expect(failed.error).to.be.instanceOf(RetryableError);
+    const sent = [...storage.objects].map(([name, { etag }]) => [name, etag] as const);
+    expect(sent.length).to.be.at.least(4);
+    expect(sent.filter(([name]) => /master|ladder\.json/.test(name))).to.deep.equal([]);
+    storage.meddle = () => false;
+    storage.asked.length = 0;
+    // Nothing is encoded or encrypted again: this one could not.
+    const { result, error, progress } = await ladder('/bin/false');
+    expect(error).to.equal(undefined);
+    expect(result).to.deep.include({ skipped: false, hls: 's3://films/vod/a/master.m3u8' });
+    expect(progress.at(-1)?.percent).to.equal(100);
+    for (const [name, etag] of sent) expect(storage.objects.get(name)?.etag, name).to.equal(etag);
+    const order = storage.asked.filter((one) => one.startsWith('PUT'));
+    expect(order.slice(-2)).to.deep.equal([
+      ...['PUT /films/vod/a/master.m3u8', 'PUT /films/vod/a/ladder.json'],
+    ]);
+    expect(order.findIndex((one) => one.endsWith('.m3u8'))).to.be.above(
+      order.findLastIndex((one) => one.endsWith('.m4s')),
+    );
+    const { content } = storage.objects.get('films/vod/a/ladder.json') ?? {};
+    expect(JSON.parse(String(content))).to.deep.include({ hls: 's3://films/vod/a/master.m3u8' });
+    expect(left()).to.deep.equal([]);
+
+    expect((await ladder('/bin/false')).result).to.deep.include({ skipped: true });
+    const other = await ladder('/bin/false', { encrypt: { ...encrypt, uri: 'https://k.example' } });
+    expect((other.error as Error).message).to.include('has a ladder already');
+    expect(other.error).to.be.instanceOf(NonRetryableError);
+    const foreign = await ladder('/bin/false', { output: 's3://others/a' });
+    expect((foreign.error as Error).message).to.include('not among S3_BUCKETS');
+  });
 });

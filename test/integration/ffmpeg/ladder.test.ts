@@ -14,11 +14,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  ladderHandler,
-  type LadderResult,
-  type LadderSettings,
-} from '../../../examples/ffmpeg/ladder/ladder.ts';
+import { ladderHandler, type LadderSettings } from '../../../examples/ffmpeg/ladder/ladder.ts';
+import type { LadderResult } from '../../../examples/ffmpeg/ladder/result.ts';
 import { readProfiles } from '../../../examples/ffmpeg/ladder/profile.ts';
 import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
