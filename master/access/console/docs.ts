@@ -38,7 +38,12 @@ export function docsRoutes(files: ServedFiles): Route[] {
       path: '/docs',
       summary: 'Leads to the documentation.',
       replies: { done: 'text/html' },
-      handle: () => ({ body: DOOR, contentType: 'text/html; charset=utf-8' }),
+      // That of other answers would have the browser go on by TLS, also where there is none.
+      handle: () => ({
+        body: DOOR,
+        contentType: 'text/html; charset=utf-8',
+        headers: { 'Content-Security-Policy': CONTENT_SECURITY_POLICY },
+      }),
     },
     {
       method: 'GET',

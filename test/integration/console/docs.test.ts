@@ -34,13 +34,15 @@ describe('the documentation over HTTP', () => {
     expect((await face.get('/docs/tutorial.html')).text).to.equal('<p>tutorial</p>');
   });
 
-  it('comes with the policy of the console', async () => {
-    const { headers } = await face.get('/docs/tutorial.html');
-    expect(headers['content-security-policy']).to.equal(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    );
-    expect(headers['x-content-type-options']).to.equal('nosniff');
+  it('comes with the policy of the console, which sends nobody to TLS', async () => {
+    for (const path of ['/docs', '/docs/tutorial.html']) {
+      const { headers } = await face.get(path);
+      expect(headers['content-security-policy'], path).to.equal(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
+      expect(headers['x-content-type-options'], path).to.equal('nosniff');
+    }
   });
 
   it('has pages that are sent again only where they have changed, and files that are kept', async () => {
