@@ -18,6 +18,10 @@ export class Counts {
   /** What transactions begin and end with is left out. */
   statementCount = 0;
   commitCount = 0;
+  /** How often statements were run: each may be for many rows in one database, and is for one in another. */
+  runCount = 0;
+  /** That were bound. */
+  valueCount = 0;
   /** Tables that were read by ids. */
   lookedUp: string[] = [];
   /** Transactions begin once it resolves. */
@@ -26,6 +30,8 @@ export class Counts {
   reset(): void {
     this.statementCount = 0;
     this.commitCount = 0;
+    this.runCount = 0;
+    this.valueCount = 0;
     this.lookedUp = [];
   }
 }
@@ -40,7 +46,7 @@ export interface CountedStore {
 /** Tests on each database; `open` makes a store in a new one, once for each test. */
 export function describeCountedStores(
   what: string,
-  tests: (open: () => Promise<CountedStore>) => void,
+  tests: (open: () => Promise<CountedStore>, name: 'SQLite' | 'MariaDB') => void,
 ): void {
   for (const name of ['SQLite', 'MariaDB'] as const) {
     describe(`${what}: ${name}`, function () {
@@ -53,7 +59,7 @@ export function describeCountedStores(
         const url = server === null ? `sqlite:${join(folder, 'soda.db')}` : await server.url();
         opened = openCountedStore(url);
         return opened;
-      });
+      }, name);
       // Behind those of the tests, which may still use it.
       afterEach(async () => {
         await opened?.store.close();
@@ -74,9 +80,13 @@ export function openCountedStore(url: string): CountedStore {
   const dialect: Dialect = {
     ...plain,
     async run(connection, statements) {
-      for (const { sql } of statements) {
+      for (const { sql, runs } of statements) {
         if (sql === 'COMMIT') counts.commitCount += 1;
-        else if (sql !== plain.begin) counts.statementCount += 1;
+        else if (sql !== plain.begin) {
+          counts.statementCount += 1;
+          counts.runCount += runs.length;
+          for (const values of runs) counts.valueCount += values.length;
+        }
         for (const [, table = ''] of sql.matchAll(/FROM (\w+) WHERE ns = \? AND id IN/g)) {
           counts.lookedUp.push(table);
         }
