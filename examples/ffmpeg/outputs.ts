@@ -145,17 +145,28 @@ export async function publish(temporary: string, target: string): Promise<void> 
 
 /**
  * The same for a folder of files. One that has its name is gone afterwards; for a moment before, there is neither.
+ * Resolves to false where what has it may not be replaced, and stays.
  */
-export async function publishFolder(temporary: string, target: string): Promise<void> {
+export async function publishFolder(
+  temporary: string,
+  target: string,
+  mayReplace: (path: string) => Promise<boolean>,
+): Promise<boolean> {
   for (const name of await readdir(temporary)) await syncToDisk(join(temporary, name));
   await syncToDisk(temporary);
   const old = `${temporary}${OLD}`;
   await rename(target, old).catch((error: unknown) => {
     if (!isFsError(error, 'ENOENT')) throw error;
   });
+  // Only now, when nothing new can be put into it by its name.
+  if (!(await mayReplace(old))) {
+    await rename(old, target);
+    return false;
+  }
   await rename(temporary, target);
   await syncToDisk(dirname(target));
   await rm(old, { recursive: true, force: true });
+  return true;
 }
 
 async function syncToDisk(path: string): Promise<void> {

@@ -8,7 +8,7 @@ import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/
 import { readBounded } from '@soda-scheduler/executors';
 import type { InputSettings } from '../../media/attempt/local-input.ts';
 import type { WorkFolder } from '../../media/attempt/work-folder.ts';
-import { describeFsError } from '../../media/failures.ts';
+import { describeFsError, isFsError } from '../../media/failures.ts';
 import { again, failureOf } from '../../storage/answers.ts';
 import { notConfigured } from '../../storage/fetch.ts';
 import { type ObjectLocation, parseS3 } from '../../storage/locations.ts';
@@ -84,11 +84,7 @@ class FolderPlace implements Place {
   async find(mark: string): Promise<LadderResult | null> {
     await noteTargets(this.#work, { files: [], folder: this.folder });
     await bringBackFolder(this.folder, this.#task);
-    const names = await readdir(this.folder).catch((): string[] => []);
-    if (names.length > 0 && !names.includes(LADDER_FILE)) {
-      const what = `output ${this.#output} exists, and is no ladder: it is left alone`;
-      throw new NonRetryableError(what);
-    }
+    if (!(await mayBeReplaced(this.folder))) throw this.#isNoLadder();
     const before = await ladderIn(this.folder);
     return before?.fingerprint === mark ? before : null;
   }
@@ -104,13 +100,20 @@ class FolderPlace implements Place {
       const result = await write(temporary);
       await writeLadder(temporary, result);
       this.#ctx.signal.throwIfAborted();
-      await publishFolder(temporary, this.folder);
+      // Others may have written into it while the ladder was made.
+      if (!(await publishFolder(temporary, this.folder, mayBeReplaced))) throw this.#isNoLadder();
       return result;
     } catch (error) {
       throw describeFsError(error, `output ${this.#output}`);
     } finally {
       await rm(temporary, { recursive: true, force: true });
     }
+  }
+
+  #isNoLadder(): Error {
+    return new NonRetryableError(
+      `output ${this.#output} exists, and is no ladder: it is left alone`,
+    );
   }
 }
 
@@ -229,6 +232,18 @@ class StoragePlace implements Place {
 
 async function writeLadder(folder: string, result: LadderResult): Promise<void> {
   await writeFile(join(folder, LADDER_FILE), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+/** Whether nothing is there, or a folder without anything or with a ladder. */
+async function mayBeReplaced(path: string): Promise<boolean> {
+  try {
+    const names = await readdir(path);
+    return names.length === 0 || names.includes(LADDER_FILE);
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return true;
+    if (isFsError(error, 'ENOTDIR')) return false;
+    throw error;
+  }
 }
 
 /** Null: there is none, or none that can be read. */
