@@ -95,6 +95,7 @@ export class Alerts implements Part {
     this.#outbox = new Outbox({
       ...{ store: store.alerts, sender, clock, log },
       receiverOf: (name) => this.#receivers.byName.get(name),
+      quietUntil: (alert) => this.#book.quietUntil(keyOf(alert)),
     });
     this.#fullDisk = new FullDisk(options, async () => {
       // It may have been written after all; where nothing can be read either, that stands as it was.
@@ -209,6 +210,7 @@ export class Alerts implements Part {
       const audit = changeMadeBy(author, this.#options.clock.now(), change);
       await this.#write(this.#store.write([alert], [], audit));
       this.#book.take([alert]);
+      this.#outbox.pump();
       return this.#seen([alert])[0] ?? null;
     }, author?.actor ?? '');
   }

@@ -3,7 +3,7 @@
  * and again for a day where it fails, and soon once the receiver takes something. What was sent and could not be written is
  * not sent again before the process ends.
  */
-import { keyOf } from '../../domain/alerts/alert.ts';
+import { type Alert, keyOf } from '../../domain/alerts/alert.ts';
 import {
   ALERT_DELIVERIES_EACH_MAX,
   ALERT_DELIVERIES_TO_PROGRAM_MAX,
@@ -29,6 +29,8 @@ interface OutboxOptions {
   readonly log: Log;
   /** Undefined: there is none of that name. */
   readonly receiverOf: (name: string) => AlertReceiver | undefined;
+  /** Until when nobody is to hear of it; 0: it is not silenced. */
+  readonly quietUntil: (alert: Alert) => number;
 }
 
 export class Outbox {
@@ -113,7 +115,8 @@ export class Outbox {
     const isFull = mayFollow && newest?.told.length === ALERTS_TOLD_TOGETHER_MAX;
     // The newest only, so that nothing comes before what was to be told before it. And what has to wait for another one is
     // no place for what has not.
-    const isOpen = () => newest?.tries === 0 && !hasToWait(newest, line.values());
+    const isOpen = () =>
+      newest?.tries === 0 && !this.#isQuiet(newest) && !hasToWait(newest, line.values());
     const takesUp = !isFull && (count >= ALERT_DELIVERIES_EACH_MAX || isOpen());
     const known = takesUp ? newest : undefined;
     const leftCount = ALERT_DELIVERIES_TO_PROGRAM_MAX - count + (known === undefined ? 0 : 1);
@@ -192,8 +195,9 @@ export class Outbox {
     let due: AlertDelivery | undefined;
     for (const one of this.#pending.get(receiver)?.values() ?? []) {
       if (isBehind(one, unheard) || this.#held.has(one.id)) continue;
-      nextAt = Math.min(nextAt, one.nextTryAt);
-      if (one.nextTryAt > now) continue;
+      const at = Math.max(one.nextTryAt, this.#quietUntil(one));
+      nextAt = Math.min(nextAt, at);
+      if (at > now) continue;
       // What is new does not wait for what was refused.
       if (due === undefined || (due.tries > 0 && one.tries === 0)) due = one;
     }
@@ -201,6 +205,21 @@ export class Outbox {
     this.#busy.set(receiver, due.id);
     void this.#send(due);
     return Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * What tells of nothing but what was silenced since waits until that is told again; what tells of something else as well goes
+   * as it is.
+   */
+  #quietUntil({ told }: AlertDelivery): number {
+    const ends = told.map(({ event, alert }) => {
+      return event === 'cleared' ? 0 : this.#options.quietUntil(alert);
+    });
+    return ends.includes(0) ? 0 : Math.max(0, ...ends);
+  }
+
+  #isQuiet(delivery: AlertDelivery): boolean {
+    return this.#quietUntil(delivery) > this.#options.clock.now();
   }
 
   /** What is not over goes on with the next process. */

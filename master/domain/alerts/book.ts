@@ -101,6 +101,11 @@ export class AlertBook {
     return alert?.clearedAt === null ? alert : undefined;
   }
 
+  /** Until when nobody is to hear of it, also where it is over and may come back; 0: it is not silenced. */
+  quietUntil(key: string): number {
+    return this.#alerts.get(key)?.silencedUntil ?? 0;
+  }
+
   /** They are written. */
   take(alerts: readonly Alert[]): void {
     for (const alert of alerts) {
@@ -236,14 +241,15 @@ export class AlertBook {
     out: Noting,
   ): void {
     const alert = { ...known, message, change, seenAt: now };
-    const { toldAt, raisedAt, severity } = alert;
+    const { toldAt, raisedAt, severity, silencedUntil } = alert;
     const { repeatMs } = rule;
     const isHeard = this.#isHeard(rule);
     // Where nobody is told it becomes as grave as if somebody were; and whoever is to be told later hears of it.
     const at = isHeard
       ? toldAt
       : Math.max(toldAt ?? 0, raisedAt + alert.repeatCount * (repeatMs ?? 0));
-    const isDue = at === null || (repeatMs !== null && now - at >= repeatMs);
+    const wasSilenced = at !== null && silencedUntil !== null && at < silencedUntil;
+    const isDue = at === null || wasSilenced || (repeatMs !== null && now - at >= repeatMs);
     // How it goes on is written when it is told: to lose that costs nothing.
     if (!isDue || isSilenced(alert, now)) this.#alerts.set(keyOf(alert), alert);
     else if (at === null) tell(alert, 'raised', now, out, isHeard);

@@ -184,6 +184,24 @@ describe('the book of alerts', () => {
     expect(desk.check().alerts).to.deep.equal([]);
   });
 
+  it('tells of what still lasts when its silence is over, however soon that is, and once', () => {
+    for (const repeatMs of [9 * HOUR, null]) {
+      desk = new Desk();
+      desk.rule = { ...desk.rule, repeatMs };
+      desk.check(finding('a'));
+      desk.now += HOUR;
+      desk.silence('al-1', desk.now + HOUR);
+      desk.now += HOUR - 1;
+      desk.check(finding('a'));
+      expect(desk.told).to.have.length(1);
+      desk.now += 1;
+      desk.check(finding('a'));
+      desk.now += HOUR;
+      desk.check(finding('a'));
+      expect(desk.told).to.deep.equal(['raised a warning', 'repeated a critical']);
+    }
+  });
+
   it('tells of it again from the moment its silence is ended', () => {
     desk.check(finding('a'));
     desk.silence('al-1', desk.now + 9 * HOUR);

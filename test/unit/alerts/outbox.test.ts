@@ -25,6 +25,8 @@ describe('the outbox of alerts', () => {
   let sent: string[];
   let written: string[];
   let isAway: boolean;
+  /** Of what is silenced, by subject. */
+  let quiet: Map<string, number>;
   /** The store answers after that. */
   let hold: Promise<void>;
   let channel: AlertChannel;
@@ -44,6 +46,7 @@ describe('the outbox of alerts', () => {
     clock = new ManualClock();
     channel = 'slack';
     [answers, sent, written, isAway] = [[], [], [], false];
+    quiet = new Map();
     hold = Promise.resolve();
     outbox = new Outbox({
       clock,
@@ -62,6 +65,7 @@ describe('the outbox of alerts', () => {
           return answers.shift() ?? { error: null, isFinal: false };
         },
       },
+      quietUntil: ({ subject }) => quiet.get(subject) ?? 0,
       receiverOf: (name) =>
         name === 'gone'
           ? undefined
@@ -81,6 +85,40 @@ describe('the outbox of alerts', () => {
     expect(sent).to.have.length(12);
     expect(written.at(-1)).to.equal('a failed 12');
     expect(outbox.pendingCount).to.equal(0);
+  });
+
+  it('holds back what was silenced before it was taken, and that it is over with it', async () => {
+    answers = [FAILED];
+    add([delivery('raised', 'ops', ['x'])]);
+    await clock.pass(1);
+    quiet.set('x', clock.now() + HOUR);
+    add([delivery('other', 'ops', ['y'])]);
+    const over = { ...toldOf('x'), event: 'cleared' } as const;
+    add([{ ...delivery('cleared'), told: [over] }]);
+    await clock.pass(HOUR - 1);
+    expect(sent.splice(0)).to.deep.equal(['ops raised', 'ops other']);
+    await clock.pass(1);
+    await clock.pass(1);
+    expect(sent).to.deep.equal(['ops raised', 'ops cleared']);
+  });
+
+  it('sends what was held back once its silence is ended', async () => {
+    quiet.set('x', clock.now() + HOUR);
+    add([delivery('raised', 'ops', ['x'])]);
+    await clock.pass(1);
+    expect(sent).to.deep.equal([]);
+    quiet.clear();
+    outbox.pump();
+    expect(sent).to.deep.equal(['ops raised']);
+    await clock.pass(1);
+  });
+
+  it('tells at once that something silenced is over, and of it with what is not silenced', async () => {
+    quiet.set('x', clock.now() + HOUR);
+    const over = { ...toldOf('x'), event: 'cleared' } as const;
+    add([{ ...delivery('cleared'), told: [over] }, delivery('both', 'night', ['x', 'y'])]);
+    await clock.pass(1);
+    expect(sent).to.deep.equal(['ops cleared', 'night both']);
   });
 
   it('has one under way to each receiver, and does not let one wait for another', async () => {
