@@ -117,7 +117,7 @@ export class Executor {
       this.#connected = resolve;
     });
     this.#stopped = new Promise((resolve, reject) => {
-      let refusal: string | null = null;
+      let refusal: string | null = 'the thread of its session has ended';
       session.on('message', (message: FromSession) => {
         if (message.type === 'ended') refusal = message.refusal;
         else this.#take(message);
@@ -190,8 +190,9 @@ export class Executor {
     if (this.#isStopping) process.exit(1);
     this.#event({ type: 'draining', message: `${name}: stopping; once more to exit at once` });
     const drainTimeoutMs = this.#options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS;
-    setTimeout(() => process.exit(1), drainTimeoutMs + 2 * ABORT_GRACE_MS).unref();
+    const timer = setTimeout(() => process.exit(1), drainTimeoutMs + 2 * ABORT_GRACE_MS).unref();
     const leave = (code: number): void => {
+      clearTimeout(timer);
       process.exitCode ||= code;
       // The others of this process may have tasks to end.
       if (openSessionCount() === 0) process.exit();
@@ -360,6 +361,7 @@ export class Executor {
   }
 
   #ended(refusal: string | null): void {
+    this.#preparations.end();
     for (const name of SIGNALS) process.off(name, this.#onSignal);
     this.#readiness?.stop();
     if (refusal === null) return this.#event({ type: 'stopped', message: 'stopped' });

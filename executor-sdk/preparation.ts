@@ -1,5 +1,4 @@
 /** What is got ready for a booking: from when this executor is bound to it until it is released. */
-import { isDeepStrictEqual } from 'node:util';
 import { type EventDraft, thrownIn } from './events.ts';
 
 /** A window in which this executor runs tasks of a booking, and nothing else. */
@@ -67,7 +66,9 @@ export class Preparations {
     this.#booking = booking;
     if (booking !== null && before !== null && isSame(booking, before)) {
       // A master that has begun anew says it again.
-      if (!isDeepStrictEqual(booking, before)) this.#preparation?.tell(booking);
+      const known = new Set(before.tasks.map(({ id }) => id));
+      // In its window a master that has begun anew names those that still wait.
+      if (booking.tasks.some(({ id }) => !known.has(id))) this.#preparation?.tell(booking);
       return;
     }
     this.end();

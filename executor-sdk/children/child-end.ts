@@ -23,10 +23,15 @@ export async function childEnd(child: ChildProcess): Promise<ChildEnd> {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', reject);
   });
-  const timer = setTimeout(() => {
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-  }, DRAIN_MS);
+  const pipes = [child.stdout, child.stderr];
+  const giveUp = (): void => {
+    // What has come while this thread was busy is read first.
+    setImmediate(() => {
+      if (pipes.some((pipe) => (pipe?.readableLength ?? 0) > 0)) timer.refresh();
+      else for (const pipe of pipes) pipe?.destroy();
+    });
+  };
+  const timer = setTimeout(giveUp, DRAIN_MS);
   await closed;
   clearTimeout(timer);
   return end;

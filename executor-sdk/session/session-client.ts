@@ -280,6 +280,8 @@ export class SessionClient {
   #booked({ booking }: Extract<NumberedFrame, { type: 'booking' }>, text: string): void {
     this.#handshake.bookedBy(booking?.id);
     this.#options.tell({ type: 'booked', booking: booking && bookingOf(booking, text) });
+    // Acknowledges it at once: it may be large, and others of its kind follow.
+    this.#heartbeats.beat();
   }
 
   /** Without a connection the frame waits in the session, which sends it on resuming. */

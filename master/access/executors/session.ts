@@ -11,6 +11,8 @@ import { fullAllowance, type LogAllowance, type LogTaker } from './log-intake.ts
 /** What a master of this version understands beyond 2.0.0. `event` and `log` only where they are kept. */
 const FEATURES = ['mac', 'fenced', 'timeouts', 'alert', 'parts'];
 /** A process may not wish for a lease that one lost packet would end. */
+/** What tasks of bookings may take of what may be unacknowledged, of one session and of all. */
+const ANNOUNCED_SHARE_MAX = 0.25;
 const LEASE_MS_MIN = 6_000;
 
 export interface SessionsOptions {
@@ -196,6 +198,23 @@ export function wordedFor(
   const { reason } = command;
   if ((reason !== 'suspended' && reason !== 'booking_end') || knows.has(reason)) return command;
   return { ...command, reason: 'canceled' };
+}
+
+/**
+ * Where it would take too much of what may be unacknowledged, which would cost the session: the same without the tasks
+ * of its booking. Null: it is no such command, or there is room for it.
+ */
+export function withoutTasks(
+  { frames }: Pick<ExecutorSession, 'frames'>,
+  command: ExecutorCommand,
+  bytes: number,
+  shareOfAll: number,
+): ExecutorCommand | null {
+  if (command.type !== 'booking' || command.booking === null) return null;
+  if (command.booking.tasks.length === 0) return null;
+  const share = (frames.unackedBytes + bytes) / SESSION_LIMITS.unackedBytesMax;
+  if (Math.max(share, shareOfAll) <= ANNOUNCED_SHARE_MAX) return null;
+  return { ...command, booking: { ...command.booking, tasks: [] } };
 }
 
 /** The orders to end an attempt that this ack covers; each is given once. */

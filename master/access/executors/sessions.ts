@@ -39,6 +39,7 @@ import {
   processKey,
   floodOf,
   welcomeFrame,
+  withoutTasks,
   wordedFor,
   write,
 } from './session.ts';
@@ -165,6 +166,8 @@ export class ExecutorSessions implements ExecutorLink {
     const body = commandBody(worded, term, mac);
     const bytes = Buffer.byteLength(body);
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
+    const bare = withoutTasks(session, command, bytes, (this.#sent.bytes + bytes) / sentBytesMax);
+    if (bare !== null) return this.send(sessionId, bare, term);
     const isTooMuch = this.#sent.bytes + bytes > sentBytesMax;
     const frame = isTooMuch ? null : session.frames.send(body, bytes);
     this.#recount(session);

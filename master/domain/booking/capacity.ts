@@ -4,7 +4,7 @@ import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { GONE_EXECUTORS_MAX, GONE_MS } from './booking-bounds.ts';
 import type { Gone } from './bookings-state.ts';
-import type { BookedPool } from '../plan/plan.ts';
+import type { BookedPool } from '../plan/booked-pool.ts';
 
 /** As it is by itself and by what operators have set: whatever names it, or has booked it. */
 export function bareOf({ id, types, override, own }: Executor): Omit<Gone, 'at'> {

@@ -36,6 +36,7 @@ export function preempt(
 /** What others run of its part of `max_running`, that is given back: the newest first. */
 export function makeRoom(state: State, booking: Booking, now: number, out: Output): void {
   for (const { count, isOf } of bookedShortage(state, booking)) {
+    if (count === 0) continue;
     const all = [...state.executors.values(), ...state.elders.values()];
     const held = heldBy(state, all).filter(({ task }) => task.booking === null && isOf(task));
     const endingCount = held.filter(({ task }) => task.cancelReason !== null).length;

@@ -5,21 +5,10 @@
 import { BOOKING_CHANGES_MAX } from '../booking/booking-bounds.ts';
 import { mayRun, pinnedTo, pinOf } from '../model/executor.ts';
 import { servesFirst } from '../queue/junctions.ts';
+import { type BookedPool, hasLost, isSamePool } from './booked-pool.ts';
 import { type FreeWindow, freeWindows } from './free.ts';
 import { PoolBook } from './pool-book.ts';
 import { type Claim, Timeline } from './timeline.ts';
-
-/** Executors with the same types, labels (without those that each has by itself) and reservations. */
-export interface BookedPool {
-  readonly key: string;
-  readonly types: readonly string[];
-  readonly labels: readonly string[];
-  readonly reserve: readonly string[];
-  /** How many of them may be booked at a time. */
-  readonly capacity: number;
-  /** Those that are known: a booking that names one of them belongs to this pool. */
-  readonly executorIds: ReadonlySet<string>;
-}
 
 /** How much may run at a time, on whichever executors: a limit of the type, say. */
 export interface Ceiling {
@@ -97,6 +86,8 @@ export class BookingPlan {
 
   /** What there is from now on; whoever has windows then has to `replan` them. */
   setPools(pools: readonly BookedPool[]): void {
+    this.#draft?.plan.setPools(pools);
+    this.#draft?.placesByNeeds.clear();
     const before = new Map(this.#pools.map((pool) => [pool.key, pool]));
     this.#pools = [...pools].sort((a, b) => (servesFirst(a, b) ? -1 : 1));
     this.#isChanged ||= before.size !== pools.length;
@@ -112,8 +103,12 @@ export class BookingPlan {
       const book = this.#bookOf(key);
       book.capacity = 0;
       this.#suspects.add(book);
-      if (book.isEmpty) this.#forget(key, book);
     }
+    const keys = new Set(pools.map(({ key }) => key));
+    for (const [key, book] of this.#books) {
+      if (book.isEmpty && !keys.has(key)) this.#forget(key, book);
+    }
+    for (const [key, ceiling] of this.#ceilings) if (ceiling.isEmpty) this.#ceilings.delete(key);
   }
 
   /** The division of each where all of them fit together, in their order; else the first that does not. */
@@ -143,8 +138,21 @@ export class BookingPlan {
     this.#isChanged = true;
     const draft = this.#draft;
     if (draft === null || draft.ahead.has(window.id)) return;
+    // It stands behind those that are older, and were not looked at yet.
+    if ((this.#firstAhead(draft)?.order ?? Number.POSITIVE_INFINITY) < window.order) {
+      draft.ahead.add(window.id);
+      return;
+    }
     if (draft.plan.#fits(window, draft.plan.#placesFor(window))) draft.plan.#place(window);
     else draft.ahead.add(window.id);
+  }
+
+  #firstAhead({ ahead }: Draft): PlannedWindow | null {
+    for (const id of ahead) {
+      const held = this.#held.get(id);
+      if (held !== undefined) return held.window;
+    }
+    return null;
   }
 
   remove(id: string): void {
@@ -332,20 +340,6 @@ export class BookingPlan {
     if (ceiling === undefined) this.#ceilings.set(key, (ceiling = new Timeline()));
     return ceiling;
   }
-}
-
-function isSamePool(one: BookedPool, other: BookedPool): boolean {
-  if (one.capacity !== other.capacity) return false;
-  if (one.executorIds.size !== other.executorIds.size) return false;
-  for (const id of one.executorIds) if (!other.executorIds.has(id)) return false;
-  return true;
-}
-
-/** Of two that have the same name. */
-function hasLost({ capacity, executorIds }: BookedPool, before: BookedPool): boolean {
-  if (capacity < before.capacity) return true;
-  for (const id of before.executorIds) if (!executorIds.has(id)) return true;
-  return false;
 }
 
 export type Admission =

@@ -114,6 +114,10 @@ describeSystem(
         return (await system.client.bookings.get(id)).executors.length > 0;
       });
       const backAt = await kill(system, 1);
+      // Where it was away for long it was given up, and comes again.
+      await eventually('it is bound', async () => {
+        return (await system.client.bookings.get(id)).executors.length > 0;
+      });
       expect(await boundTo(system, id)).to.equal('a');
       expect(await system.task('long')).to.include({ state: 'running', attempt: 1 });
 

@@ -1,12 +1,8 @@
 /** Which bookings fit, held against trying every way on small fleets. */
 import { expect } from 'chai';
 import { array, assert, constantFrom, nat, property, record } from 'fast-check';
-import {
-  type BookedPool,
-  BookingPlan,
-  type PlannedWindow,
-  type Wish,
-} from '../../../master/domain/plan/plan.ts';
+import type { BookedPool } from '../../../master/domain/plan/booked-pool.ts';
+import { BookingPlan, type PlannedWindow, type Wish } from '../../../master/domain/plan/plan.ts';
 import { canAllBeServed, type Window } from './exhaustive.ts';
 
 const END = 12;
