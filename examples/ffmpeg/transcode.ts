@@ -9,7 +9,7 @@ import { threadsFor } from '../media/fields.ts';
 import { isSteady, rateOf } from '../media/frame-rate.ts';
 import { PIXELS_MAX, SECONDS_MAX } from '../media/input-guard.ts';
 import type { Media } from '../media/media.ts';
-import { planPicture } from '../media/picture.ts';
+import { planPicture, shownSize } from '../media/picture.ts';
 import { probe } from '../media/probe.ts';
 import { assertToneMapping } from '../media/tone-mapping.ts';
 import { type OutputSpec, parseParams } from './params.ts';
@@ -94,13 +94,23 @@ export function assertDifferentFiles(
   throw new NonRetryableError('the inputs and the outputs must be different files');
 }
 
-/** @throws {NonRetryableError} its picture does not say its size, or is beyond the guard. */
+/** Encoders take no side that is shorter. */
+const SIDE_MIN = 16;
+
+/** @throws {NonRetryableError} its picture does not say its size, or is beyond the guard, as stored or as shown. */
 export function assertTakeable({ video }: Media, input: string): void {
-  if (video === null || (video.width > 0 && video.height > 0)) return;
-  // The guard makes ffprobe and ffmpeg forget the size of a picture that is beyond it.
+  if (video === null) return;
+  const taken = `up to ${PIXELS_MAX} pixels (8192x4320) are taken`;
+  if (!(video.width > 0 && video.height > 0)) {
+    // The guard makes ffprobe and ffmpeg forget the size of a picture that is beyond it.
+    throw new NonRetryableError(
+      `input ${input}: its picture is too large, or does not say its size: ${taken}`,
+    );
+  }
+  const { width, height } = shownSize(video);
+  if (Math.max(width, SIDE_MIN) * Math.max(height, SIDE_MIN) <= PIXELS_MAX) return;
   throw new NonRetryableError(
-    `input ${input}: its picture is too large, or does not say its size: ` +
-      `up to ${PIXELS_MAX} pixels (8192x4320) are taken`,
+    `input ${input}: its picture is shown as ${width}x${height}: ${taken}`,
   );
 }
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { transcodeArguments } from '../../../examples/ffmpeg/command.ts';
 import { parseParams } from '../../../examples/ffmpeg/params.ts';
+import { assertTakeable } from '../../../examples/ffmpeg/transcode.ts';
 import {
   type Media,
   type VideoStream,
@@ -261,5 +262,21 @@ At least one output file must be specified`;
     expect(parseBanner(hostile)?.video).to.include({ pixelFormat: null });
     expect(parseProbe('')).to.equal(null);
     expect(parseBanner('file:in.mp4: Invalid data found when processing input')).to.equal(null);
+  });
+});
+
+describe('an input', () => {
+  const takes = (of: Partial<VideoStream>) => () =>
+    assertTakeable({ ...media, video: { ...video, ...of } }, 'in.mp4');
+
+  it('is taken up to 8K, as its picture is stored and as it is shown', () => {
+    expect(takes({ width: 8192, height: 4320 })).not.to.throw();
+    expect(takes({ width: 720, height: 576, pixelAspect: 16 / 11 })).not.to.throw();
+    expect(takes({ width: 0, height: 0 })).to.throw('too large, or does not say its size');
+    expect(takes({ width: 2000, height: 16_000, pixelAspect: 8 })).to.throw(
+      'input in.mp4: its picture is shown as 16000x16000: up to 35389440 pixels (8192x4320) are taken',
+    );
+    // A side of 2 becomes one that encoders take.
+    expect(takes({ width: 2, height: 8_000_000 })).to.throw('is shown as 2x8000000');
   });
 });
