@@ -13,7 +13,7 @@ import {
   threadsOfX265,
 } from '../media/attempt/run-ffmpeg.ts';
 import { layoutOf } from '../media/sound.ts';
-import { expectedSeconds } from './verify.ts';
+import { sourceOf } from './verify.ts';
 
 const encoders = {
   h264: 'libx264',
@@ -42,7 +42,6 @@ export function transcodeArguments(command: TranscodeCommand): string[] {
   const { media, output, picture } = command;
   const audio = media.audio && output.audio;
   const threads = threadsEach(command.threads);
-  const seconds = media.secondsAreGuessed ? null : expectedSeconds(command);
   return [
     ...[...TELLING, ...threadsOfFilters(command.threads)],
     ...[...threads, ...GUARDED_INPUT, '-i', `file:${command.input}`],
@@ -52,7 +51,7 @@ export function transcodeArguments(command: TranscodeCommand): string[] {
       : []),
     ...(audio ? ['-map', '[a]', ...audioOptions(audio)] : []),
     // While one stream of a concat waits for its turn, packets of the other pile up.
-    ...['-max_muxing_queue_size', '9999', ...threads, ...noLongerThan(seconds)],
+    ...['-max_muxing_queue_size', '9999', ...threads, ...noLongerThan(sourceOf(command))],
     ...['-metadata', `comment=${command.fingerprint}`, '-f', output.muxer],
     `file:${command.temporary}`,
   ];

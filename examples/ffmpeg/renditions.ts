@@ -5,6 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { NonRetryableError, RetryableError, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { describeFfmpegFailure, describeFsError } from '../media/failures.ts';
+import { assertNotCutOff } from '../media/input-guard.ts';
 import type { Media } from '../media/media.ts';
 import type { InputSettings, LocalInput } from '../media/attempt/local-input.ts';
 import { Parts } from '../media/attempt/parts.ts';
@@ -20,7 +21,7 @@ import {
   type PlacedOutput,
 } from './outputs.ts';
 import type { Inspect, Target } from './targets.ts';
-import { type Wanted, expectedSeconds, findDefect } from './verify.ts';
+import { type Wanted, expectedSeconds, findDefect, sourceOf } from './verify.ts';
 
 export interface FfmpegSettings extends Prober, InputSettings {
   /** For decoding and encoding each; a task may ask for less. Null leaves it to ffmpeg. */
@@ -160,6 +161,7 @@ export class RenditionMaker {
     const { log, damageCount } = await this.#encode(rendition, index, temporary);
     const what = `output ${rendition.output.path}`;
     const media = await probeIfReadable(this.#settings, temporary, what, this.#limits);
+    assertNotCutOff(sourceOf(rendition), media?.seconds ?? null, what);
     const defect = findDefect(rendition, media);
     if (media === null || defect !== null) {
       throw unusable(rendition, `${defect}`, log, damageCount);

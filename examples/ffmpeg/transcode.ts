@@ -8,7 +8,7 @@ import { WorkFolder } from '../media/attempt/work-folder.ts';
 import { threadsFor } from '../media/fields.ts';
 import { isSteady, rateOf } from '../media/frame-rate.ts';
 import { PIXELS_MAX, SECONDS_MAX } from '../media/input-guard.ts';
-import type { Media } from '../media/media.ts';
+import { longestIn, type Media } from '../media/media.ts';
 import { planPicture, shownSize } from '../media/picture.ts';
 import { probe } from '../media/probe.ts';
 import { assertToneMapping } from '../media/tone-mapping.ts';
@@ -116,11 +116,11 @@ export function assertTakeable({ video }: Media, input: string): void {
 
 /**
  * Two frames that are a year apart are a small file, and a year of frames in what is made of it.
- * @throws {NonRetryableError} its picture says that it is longer than a day.
+ * @throws {NonRetryableError} it has a picture, and something of it says that it is longer than a day.
  */
-export function assertBounded({ seconds, video }: Media, input: string): void {
-  const length = Math.max(seconds ?? 0, video?.seconds ?? 0);
-  if (video === null || length <= SECONDS_MAX) return;
+export function assertBounded(media: Media, input: string): void {
+  const length = longestIn(media) ?? 0;
+  if (media.video === null || length <= SECONDS_MAX) return;
   throw new NonRetryableError(`input ${input} is ${length} s long: up to ${SECONDS_MAX} are taken`);
 }
 

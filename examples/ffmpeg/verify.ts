@@ -4,6 +4,7 @@
  */
 import { channelsOf, type OutputSpec } from './params.ts';
 import type { Picture } from '../media/picture.ts';
+import type { Source } from '../media/input-guard.ts';
 import type { Media } from '../media/media.ts';
 
 /** Containers and encoders round; the larger of the two counts. */
@@ -25,6 +26,13 @@ export function expectedSeconds({ media, output, picture }: Wanted): number | nu
   // A stream that is left out may have been the longest.
   const seconds = lengths.length === kept.length ? Math.max(...lengths) : media.seconds;
   return seconds && seconds + (output.padSeconds ?? 0);
+}
+
+/** What bounds its length. */
+export function sourceOf(wanted: Wanted): Source {
+  const { secondsAreGuessed, video } = wanted.media;
+  const seconds = secondsAreGuessed ? null : expectedSeconds(wanted);
+  return { seconds, hasPicture: video !== null };
 }
 
 /** What is wrong with the file, as the end of a sentence with both figures; null: nothing. */

@@ -43,6 +43,14 @@ export interface AudioStream {
   readonly seconds: number | null;
 }
 
+/** Sound may go on behind the picture. */
+export function longestIn({ video, audio, seconds }: Media): number | null {
+  const lengths = [video?.seconds, audio?.seconds, seconds].filter(
+    (one) => typeof one === 'number',
+  );
+  return lengths.length === 0 ? null : Math.max(...lengths);
+}
+
 /** The entries of a file that `parseProbe` reads. */
 export const PROBE_ENTRIES =
   'format=format_name,duration:format_tags=comment:stream=codec_type,codec_name,width,height,' +

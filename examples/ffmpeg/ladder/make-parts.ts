@@ -5,7 +5,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { NonRetryableError, RetryableError, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { secondsOf } from '../../media/frame-rate.ts';
-import type { Media, VideoStream } from '../../media/media.ts';
+import { assertNotCutOff } from '../../media/input-guard.ts';
+import { longestIn, type Media, type VideoStream } from '../../media/media.ts';
 import { Parts } from '../../media/attempt/parts.ts';
 import { probe } from '../../media/probe.ts';
 import { type ChildLimits, type Headway, runFfmpeg } from '../../media/attempt/run-ffmpeg.ts';
@@ -20,7 +21,6 @@ import {
   copyArguments,
   type Grid,
   lengthOf,
-  longestIn,
   type Making,
   type Rung,
   rungArguments,
@@ -283,9 +283,13 @@ export class PartMaker {
     if ((await this.#commentOf(file)) === mark) return file;
     const { input, threads, media } = this.#plan;
     const seconds = media.secondsAreGuessed ? null : longestIn(media);
-    await this.#folder.make(name, (temporary) =>
-      make({ input, temporary, fingerprint: mark, threads, seconds }),
-    );
+    const source = { seconds, hasPicture: true };
+    await this.#folder.make(name, async (temporary) => {
+      await make({ input, temporary, fingerprint: mark, threads, source });
+      if (seconds !== null) return;
+      const made = await probe(this.#settings, temporary, name, this.#limits);
+      assertNotCutOff(source, made.seconds, name);
+    });
     return file;
   }
 

@@ -1,6 +1,6 @@
 /** Which rungs a source gets, and the arguments that make each. Pure. */
 import { exactRate, type FrameRate, frameAt, rateOf, rateText } from '../../media/frame-rate.ts';
-import { GUARDED_INPUT, noLongerThan } from '../../media/input-guard.ts';
+import { GUARDED_INPUT, noLongerThan, type Source } from '../../media/input-guard.ts';
 import type { Media, VideoStream } from '../../media/media.ts';
 import { type Picture, planPicture, shownSize } from '../../media/picture.ts';
 import {
@@ -74,8 +74,7 @@ export interface Making {
   readonly temporary: string;
   readonly fingerprint: string;
   readonly threads: number | null;
-  /** How long it will be, where that is known. */
-  readonly seconds: number | null;
+  readonly source: Source;
 }
 
 /** Capped by quality: as few bits as `crf` needs, and never more than the rate for long. */
@@ -123,8 +122,8 @@ function reading({ threads, input }: Making): string[] {
   return [...TELLING, ...some, ...GUARDED_INPUT, '-i', `file:${input}`];
 }
 
-function writing({ threads, fingerprint, temporary, seconds }: Making): string[] {
-  const some = [...threadsEach(threads), ...noLongerThan(seconds)];
+function writing({ threads, fingerprint, temporary, source }: Making): string[] {
+  const some = [...threadsEach(threads), ...noLongerThan(source)];
   const about = [
     '-map_metadata',
     '-1',
@@ -134,14 +133,6 @@ function writing({ threads, fingerprint, temporary, seconds }: Making): string[]
     `comment=${fingerprint}`,
   ];
   return [...some, ...about, '-f', 'mp4', `file:${temporary}`];
-}
-
-/** Sound may go on behind the picture. */
-export function longestIn({ video, audio, seconds }: Media): number | null {
-  const lengths = [video?.seconds, audio?.seconds, seconds].filter(
-    (one) => typeof one === 'number',
-  );
-  return lengths.length === 0 ? null : Math.max(...lengths);
 }
 
 /** What of the source the ladder shows. */

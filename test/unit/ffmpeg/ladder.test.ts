@@ -76,7 +76,7 @@ describe('the rungs of a ladder', () => {
     const [rung] = planRungs(video, chosen);
     if (rung === undefined) throw new Error('there is no rung');
     const making = { input: '/m/-in.mp4', temporary: '/m/t', fingerprint: 'soda:0' };
-    const bounds = { threads: 2, seconds: 10 };
+    const bounds = { threads: 2, source: { seconds: 10, hasPicture: true } };
     const args = rungArguments(rung, planGrid(video, chosen), chosen, {
       ...making,
       ...bounds,

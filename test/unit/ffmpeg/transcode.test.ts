@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { transcodeArguments } from '../../../examples/ffmpeg/command.ts';
 import { parseParams } from '../../../examples/ffmpeg/params.ts';
-import { assertTakeable } from '../../../examples/ffmpeg/transcode.ts';
+import { assertBounded, assertTakeable } from '../../../examples/ffmpeg/transcode.ts';
 import {
   type Media,
   type VideoStream,
@@ -10,6 +10,7 @@ import {
   parseProbe,
 } from '../../../examples/media/media.ts';
 import { planPicture } from '../../../examples/media/picture.ts';
+import { assertNotCutOff } from '../../../examples/media/input-guard.ts';
 import { ProgressReader } from '../../../examples/media/progress.ts';
 
 const video: VideoStream = {
@@ -278,5 +279,37 @@ describe('an input', () => {
     );
     // A side of 2 becomes one that encoders take.
     expect(takes({ width: 2, height: 8_000_000 })).to.throw('is shown as 2x8000000');
+  });
+
+  it('with a picture is taken up to a day, whichever stream says it', () => {
+    const sound = media.audio && { ...media.audio, seconds: 86_401 };
+    const refusal = 'input in.mp4 is 86401 s long: up to 86400 are taken';
+    const unknown = { ...media, seconds: null };
+    expect(() => assertBounded({ ...media, seconds: 86_400 }, 'in.mp4')).not.to.throw();
+    expect(() => assertBounded({ ...media, seconds: 86_401 }, 'in.mp4')).to.throw(refusal);
+    expect(() => assertBounded({ ...unknown, audio: sound }, 'in.mp4')).to.throw(refusal);
+    expect(() =>
+      assertBounded({ ...unknown, video: { ...video, seconds: 86_401 } }, 'in.mp4'),
+    ).to.throw(refusal);
+    expect(() => assertBounded({ ...unknown, video: null, audio: sound }, '')).not.to.throw();
+  });
+
+  it('of unknown length is cut off after a day, and found to be too long', () => {
+    const cutAt = (of: Partial<Media>) =>
+      argumentsOf({ path: 'a.mp4' }, { ...media, ...of })
+        .join(' ')
+        .match(/ -t (\S+)/)?.[1];
+    expect(cutAt({})).to.equal('11.020');
+    expect(cutAt({ seconds: null })).to.equal('86400');
+    expect(cutAt({ secondsAreGuessed: true })).to.equal('86400');
+    expect(cutAt({ secondsAreGuessed: true, video: null })).to.equal(undefined);
+    const ends = (seconds: number | null, hasPicture: boolean, made: number) => () =>
+      assertNotCutOff({ seconds, hasPicture }, made, 'output a.mp4');
+    expect(ends(null, true, 86_399.96)).to.throw(
+      'output a.mp4: the input does not say how long it is, and has 86400 s or more',
+    );
+    expect(ends(null, true, 3600)).not.to.throw();
+    expect(ends(86_400, true, 86_400)).not.to.throw();
+    expect(ends(null, false, 100_000)).not.to.throw();
   });
 });
