@@ -10,7 +10,7 @@ import { environmentFor } from '../child/environment.ts';
 import { exitRule, expectSuccess } from '../child/exit-rule.ts';
 import { runProgram } from '../child/run-program.ts';
 import { argument, parseParams } from '../params.ts';
-import type { AllowedProgram, CommandSettings } from './settings.ts';
+import { type AllowedProgram, type CommandSettings, wholePattern } from './settings.ts';
 
 const TAIL_BYTES = 8 * 1024;
 
@@ -68,7 +68,7 @@ export function commandHandler(settings: CommandSettings): Handler {
 /** Each argument as a whole matches one of the patterns, where there are any. */
 function expectArguments({ path, args: patterns }: AllowedProgram, args: readonly string[]): void {
   if (patterns === null) return;
-  const allowed = patterns.map((pattern) => new RegExp(`^(?:${pattern})$`, 'su'));
+  const allowed = patterns.map(wholePattern);
   const odd = args.findIndex((given) => !allowed.some((one) => one.test(given)));
   if (odd < 0) return;
   throw new NonRetryableError(

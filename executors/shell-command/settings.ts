@@ -55,8 +55,30 @@ export async function lookAtCommand(
         `programs: ${path} runs whatever its arguments say: whoever may submit tasks may run anything here`,
       );
     }
+    warnings.push(...(args ?? []).flatMap((one) => warningsOf(path, one)));
   }
   return { problems, warnings };
+}
+
+/** What somebody would try, by what it is. */
+const PROBES: readonly (readonly [argument: string, what: string])[] = [
+  ['--x', 'options'],
+  ['/x', 'absolute paths'],
+  ['../x', 'paths that climb'],
+  ['x/../../x', 'paths that climb'],
+];
+
+function warningsOf(path: string, pattern: string): string[] {
+  const one = wholePattern(pattern);
+  const found = PROBES.filter(([argument]) => one.test(argument));
+  if (found.length === 0) return [];
+  const what = [...new Set(found.map(([, name]) => name))].join(', ');
+  return [`programs: ${path} takes ${what} by the pattern ${pattern}: tasks choose them`];
+}
+
+/** What an argument has to match, as a whole. */
+export function wholePattern(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`, 'su');
 }
 
 /** Of the loader, shells, interpreters and git, and where programs are looked for. */

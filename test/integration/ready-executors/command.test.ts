@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { NonRetryableError, RetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { commandHandler, commandSettings } from '@soda-scheduler/executors';
+import { lookAtCommand } from '../../../executors/shell-command/settings.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
 const sh = '/bin/sh';
@@ -76,6 +77,36 @@ describe('shell.command', () => {
       const { error } = await run({ command: [echo, odd] }, { programs });
       expect(error, odd).to.be.instanceOf(NonRetryableError);
       expect((error as Error).message).to.include('command.1');
+    }
+  });
+
+  it('warns of patterns that let in options, absolute paths, and paths that climb', async () => {
+    const page = readFileSync(new URL('../../../docs/executors.md', import.meta.url), 'utf8');
+    const documented = /path: \/usr\/bin\/rsync\n +args: \['-a', '--delete', '(.+)'\]/.exec(
+      page,
+    )?.[1];
+    const warned: [string, string][] = [
+      ['[\\w./-]+', 'options, absolute paths, paths that climb'],
+      ['.*', 'options, absolute paths, paths that climb'],
+      ['\\w[\\w./-]*', 'paths that climb'],
+      ['/.+', 'absolute paths'],
+    ];
+    for (const [pattern, what] of warned) {
+      const programs = [{ path: echo, args: ['-n', pattern] }];
+      const { warnings } = await lookAtCommand(commandSettings.parse({ root, programs }));
+      expect(warnings).to.deep.equal([
+        `programs: ${echo} takes ${what} by the pattern ${pattern}: tasks choose them`,
+      ]);
+    }
+    const programs = [{ path: echo, args: ['-a', '--delete', documented] }];
+    const { warnings } = await lookAtCommand(commandSettings.parse({ root, programs }));
+    expect(warnings).to.deep.equal([]);
+    for (const fine of ['in/', 'a-b.txt', 'day.1/x']) {
+      expect((await run({ command: [echo, fine] }, { programs })).error, fine).to.equal(undefined);
+    }
+    for (const odd of ['--rsh=sh', '-e', '/run/secrets/x', './x', '..', 'a/../../x', 'a\n/../x']) {
+      const { error } = await run({ command: [echo, odd] }, { programs });
+      expect(error, odd).to.be.instanceOf(NonRetryableError);
     }
   });
 
