@@ -3,18 +3,22 @@ import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { hostname, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { scriptHandler, scriptSettings, Scratch } from '@soda-scheduler/executors';
+
+const NOBODY = 65_534;
 
 describe('script', () => {
   let root: string;
@@ -143,6 +147,79 @@ describe('script', () => {
     ).to.deep.equal([living, 'somebody-elses']);
     await store.use({ namespace: 'default', id: living }, () => Promise.resolve());
     expect(readdirSync(scratch)).to.deep.equal(['somebody-elses']);
+  });
+
+  describe('where a folder cannot be removed', () => {
+    const said: string[] = [];
+    const { warn } = console;
+
+    beforeEach(function () {
+      // Nothing stops root.
+      if (process.geteuid?.() !== 0) return;
+      for (const path of [root, folder, scratch]) chownSync(path, NOBODY, NOBODY);
+      chmodSync(root, 0o755);
+    });
+    beforeEach(() => {
+      console.warn = (text: string) => said.push(text);
+    });
+    afterEach(() => {
+      console.warn = warn;
+      said.length = 0;
+      if (process.getuid?.() === 0) process.seteuid?.(0);
+    });
+    const asNobody = () => process.geteuid?.() === 0 && process.seteuid?.(NOBODY);
+
+    it('opens what a script has closed', async () => {
+      asNobody();
+      // A shell would be root again.
+      const closes = `const fs = require('fs'); fs.mkdirSync('d/e', { recursive: true });
+        fs.writeFileSync('d/e/f', ''); fs.chmodSync('d/e', 0); fs.chmodSync('d', 0); console.log(7);`;
+      const sha256 = put('a.js', closes);
+      expect((await run({ name: 'a.js', sha256 })).result).to.include({ result: 7 });
+      expect(readdirSync(scratch)).to.deep.equal([]);
+      expect(said).to.deep.equal([]);
+    });
+
+    it('leaves what belongs to others, says so once, and works', async function () {
+      if (process.getuid?.() !== 0) this.skip();
+      const store = new Scratch(scratch, 'script');
+      const key = { namespace: 'default', id: 'task-1' };
+      const left = await store.use(key, (path) => Promise.resolve(path));
+      const theirs = [1, 2].map((n) => left.replace(`~${process.pid}~`, `~${4194390 + n}~`));
+      for (const path of theirs) mkdirSync(path);
+      chownSync(scratch, 0, 0);
+      chmodSync(scratch, 0o1777);
+      asNobody();
+      const handler = scriptHandler(
+        scriptSettings.parse({ folder, scratch, interpreters: { '.sh': ['/bin/sh'] } }),
+      );
+      const params = { name: 'a.sh', sha256: put('a.sh', 'echo 7') };
+      for (let turn = 0; turn < 2; turn++) {
+        const { result } = await runHandler(handler, { params, id: 'task-1' });
+        expect(result).to.include({ result: 7 });
+      }
+      expect(readdirSync(scratch)).to.have.members(theirs.map((path) => basename(path)));
+      expect(said).to.have.length(1);
+      expect(said[0]).to.include('cannot be removed, and is left').and.to.include(scratch);
+    });
+  });
+
+  it('leaves what another container of the same host name runs, for a week', async () => {
+    const store = new Scratch(scratch, 'script');
+    const key = { namespace: 'default', id: 'other' };
+    const own = await store.use(key, (path) => Promise.resolve(path));
+    const host = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 12);
+    const names = basename(own).split('~');
+    // Its pids are those of its own namespace: here nobody has this one.
+    const [elsewhere, old] = ['1', '2'].map((unique) => {
+      const name = [...names.slice(0, 4), host(hostname()), '4194399', unique].join('~');
+      mkdirSync(join(scratch, name));
+      return join(scratch, name);
+    }) as [string, string];
+    const eightDaysAgo = Date.now() / 1000 - 8 * 86_400;
+    utimesSync(old, eightDaysAgo, eightDaysAgo);
+    await store.removeOfTheDead();
+    expect(readdirSync(scratch)).to.deep.equal([basename(elsewhere)]);
   });
 
   it('is private while it runs', async () => {
