@@ -1,4 +1,5 @@
 /** Subtitles of text within the source become WebVTT. Those that are pictures stay where they are. */
+import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 import { runChild } from '../../media/child-process.ts';
 import { describeFfmpegFailure } from '../../media/failures.ts';
@@ -7,6 +8,7 @@ import { type ChildLimits, TELLING } from '../../media/attempt/run-ffmpeg.ts';
 
 const TEXT_CODECS = ['subrip', 'mov_text', 'ass', 'ssa', 'webvtt', 'text'];
 const CAPTIONS_MAX = 32;
+const STDOUT_LENGTH_MAX = 1024 * 1024;
 
 export interface Caption {
   /** Of the stream. */
@@ -40,21 +42,40 @@ export async function captionsOf(
   ];
   const args = ['-v', 'error', '-of', 'json', ...entries, ...GUARDED_INPUT, '-i', `file:${path}`];
   const onStdout = (part: string) => {
-    text += part;
+    text = (text + part).slice(0, STDOUT_LENGTH_MAX);
     return true;
   };
   const end = await runChild(ffprobe, args, { ...limits, onStdout });
   if (end.why === 'aborted') throw limits.signal.reason;
   if (end.code !== 0) throw describeFfmpegFailure('captions', 'could not list them', end.stderr);
-  return found
-    .parse(JSON.parse(text))
-    .streams.filter(({ codec_name }) => TEXT_CODECS.includes(codec_name))
+  return parseCaptions(text);
+}
+
+/**
+ * The first 32 of ffprobe's JSON.
+ * @throws {NonRetryableError} it is none: there was so much of it that its end is missing.
+ */
+export function parseCaptions(text: string): readonly Caption[] {
+  const parsed = found.safeParse(jsonIn(text));
+  if (!parsed.success) {
+    throw new NonRetryableError('captions: what the input says of them cannot be read');
+  }
+  return parsed.data.streams
+    .filter(({ codec_name }) => TEXT_CODECS.includes(codec_name))
     .slice(0, CAPTIONS_MAX)
     .map(({ index, tags }) => ({
       index,
       // It is written into playlists.
       language: /^[a-z]{2,3}$/.test(tags?.language ?? '') ? (tags?.language as string) : 'und',
     }));
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 export function captionArguments(input: string, { index }: Caption, target: string): string[] {

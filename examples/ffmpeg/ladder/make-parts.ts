@@ -15,7 +15,14 @@ import { fingerprint } from '../outputs.ts';
 import { childLimits, type FfmpegSettings } from '../renditions.ts';
 import { type Caption, captionArguments } from './captions.ts';
 import { type Loudness, loudnessFilter, measureLoudness } from './loudness.ts';
-import { gridDefect, mayBeCopied, packetsOf, peakKbps } from './packets.ts';
+import {
+  gridDefect,
+  mayBeCopied,
+  type Packet,
+  PACKETS_MAX,
+  packetsOf,
+  peakKbps,
+} from './packets.ts';
 import {
   audioArguments,
   copyArguments,
@@ -189,19 +196,23 @@ export class PartMaker {
       await this.#run(rung.name, args, lengthOf(media));
       await this.#assertRung(rung, making.temporary);
     });
-    const packets = await packetsOf(
-      this.#settings.ffprobe,
-      file,
-      `rung ${rung.name}`,
-      this.#limits,
-    );
+    const packets = await this.#packetsOf(rung, file);
     return { file, copied, frameCount: packets.length };
+  }
+
+  /** @throws {NonRetryableError} it has too many. */
+  async #packetsOf({ name }: Rung, path: string): Promise<readonly Packet[]> {
+    const what = `rung ${name}`;
+    const packets = await packetsOf(this.#settings.ffprobe, path, what, this.#limits);
+    if (packets !== null) return packets;
+    throw new NonRetryableError(`${what}: it has more than ${PACKETS_MAX} frames`);
   }
 
   async #mayCopy(rung: Rung): Promise<boolean> {
     const { video, input, name, grid } = this.#plan;
     if (!mayBeCopied(video, rung, this.#profile)) return false;
     const packets = await packetsOf(this.#settings.ffprobe, input, `input ${name}`, this.#limits);
+    if (packets === null) return false;
     const peak = Math.round(peakKbps(packets, grid));
     const tooMuch = peak > rung.maxKbps ? `it has up to ${peak} kbit/s` : null;
     const defect = gridDefect(packets, grid) ?? tooMuch;
@@ -219,7 +230,7 @@ export class PartMaker {
       throw new RetryableError(`${what}: its picture is ${size} instead of ${width}x${height}`);
     }
     const { grid, media } = this.#plan;
-    const packets = await packetsOf(this.#settings.ffprobe, path, what, this.#limits);
+    const packets = await this.#packetsOf(rung, path);
     const defect = gridDefect(packets, grid);
     if (defect !== null) throw new RetryableError(`${what}: ${defect}`);
     const [length, expected] = [secondsOf(packets.length, grid.rate), lengthOf(media)];

@@ -14,15 +14,51 @@ export interface Packet {
   readonly bytes: number;
 }
 
-/** In the order of decoding. */
+/** A day of 120 frames a second, and some more. */
+export const PACKETS_MAX = 11_000_000;
+
+/** Reads the lines of ffprobe. */
+export class PacketReader {
+  readonly packets: Packet[] = [];
+  readonly #most: number;
+  #rest = '';
+  #isFull = false;
+
+  constructor(most = PACKETS_MAX) {
+    this.#most = most;
+  }
+
+  /** There were more than it takes: they are not all in `packets`. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** False once it is full. */
+  read(text: string): boolean {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) {
+      this.#isFull ||= this.packets.length === this.#most;
+      if (this.#isFull) return false;
+      const [seconds = '', bytes = '', flags = ''] = line.split(',');
+      this.packets.push({
+        seconds: Number(seconds),
+        bytes: Number(bytes),
+        isKey: flags.startsWith('K'),
+      });
+    }
+    return true;
+  }
+}
+
+/** In the order of decoding. Null: there are more than `PACKETS_MAX`. */
 export async function packetsOf(
   ffprobe: string,
   path: string,
   what: string,
   limits: ChildLimits,
-): Promise<readonly Packet[]> {
-  const packets: Packet[] = [];
-  let rest = '';
+): Promise<readonly Packet[] | null> {
+  const reader = new PacketReader();
   const entries = ['-select_streams', 'V:0', '-show_entries', 'packet=pts_time,size,flags'];
   const args = [
     '-v',
@@ -36,23 +72,13 @@ export async function packetsOf(
   ];
   const end = await runChild(ffprobe, args, {
     ...limits,
-    onStdout: (text) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        const [seconds = '', bytes = '', flags = ''] = line.split(',');
-        packets.push({
-          seconds: Number(seconds),
-          bytes: Number(bytes),
-          isKey: flags.startsWith('K'),
-        });
-      }
-      return true;
-    },
+    // More than it takes is no headway, and ends it.
+    onStdout: (text) => reader.read(text),
   });
   if (end.why === 'aborted') throw limits.signal.reason;
+  if (reader.isFull) return null;
   if (end.code !== 0) throw describeFfmpegFailure(what, 'could not list its packets', end.stderr);
-  return packets;
+  return reader.packets;
 }
 
 /** What keeps these packets from being a rung on the grid, as the end of a sentence; null: nothing. */

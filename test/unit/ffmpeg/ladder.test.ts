@@ -1,8 +1,15 @@
 /** The pure parts of a ladder: its rungs, its grid, what may be copied, and its playlists. */
+import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
 import { parseLoudness, loudnessFilter } from '../../../examples/ffmpeg/ladder/loudness.ts';
 import { alignmentDefect } from '../../../examples/ffmpeg/ladder/package.ts';
-import { gridDefect, mayBeCopied, peakKbps } from '../../../examples/ffmpeg/ladder/packets.ts';
+import { parseCaptions } from '../../../examples/ffmpeg/ladder/captions.ts';
+import {
+  gridDefect,
+  mayBeCopied,
+  PacketReader,
+  peakKbps,
+} from '../../../examples/ffmpeg/ladder/packets.ts';
 import { parseParams } from '../../../examples/ffmpeg/ladder/params.ts';
 import { planGrid, planRungs, rungArguments } from '../../../examples/ffmpeg/ladder/plan.ts';
 import {
@@ -101,6 +108,34 @@ describe('the rungs of a ladder', () => {
     expect(mapped?.picture).to.include({ toneMapped: true, pixelFormat: 'yuv420p' });
     const [kept] = planRungs(hdr, profileOf({ codec: 'h265', hdr: 'keep' }));
     expect(kept?.picture).to.include({ toneMapped: false, pixelFormat: 'yuv420p10le' });
+  });
+});
+
+describe('what ffprobe says', () => {
+  it('of captions is refused where it has no end, and else bounded', () => {
+    const stream = { index: 3, codec_name: 'subrip', tags: { language: 'deu' } };
+    const text = JSON.stringify({ streams: Array.from({ length: 40 }, () => stream) });
+    expect(parseCaptions(text)).to.have.length(32);
+    expect(parseCaptions(text)[0]).to.deep.equal({ index: 3, language: 'deu' });
+    for (const cut of [text.slice(0, -1), '', '[]']) {
+      expect(() => parseCaptions(cut)).to.throw(NonRetryableError, 'captions: what the input says');
+    }
+  });
+
+  it('of packets is read up to a bound', () => {
+    const reader = new PacketReader(3);
+    expect(reader.read('0.00,10,K__\n0.04,')).to.equal(true);
+    expect(reader.read('11,___\n0.08,12,___\n0.12,1')).to.equal(true);
+    expect(reader.isFull).to.equal(false);
+    expect(reader.packets).to.deep.equal([
+      { seconds: 0, bytes: 10, isKey: true },
+      { seconds: 0.04, bytes: 11, isKey: false },
+      { seconds: 0.08, bytes: 12, isKey: false },
+    ]);
+    expect(reader.read('3,___\n')).to.equal(false);
+    expect(reader.read('0.16,14,___\n')).to.equal(false);
+    expect(reader.isFull).to.equal(true);
+    expect(reader.packets).to.have.length(3);
   });
 });
 
