@@ -49,7 +49,7 @@ export function bookingMutants(): Mutant[] {
       faults: { masterCrash: true },
       settings,
       ...onStore((store) => ({
-        loadWhole: async () => ({ ...(await store.loadWhole()), bookings: [] }),
+        loadWhole: async () => ({ ...(await store.loadWhole()), booking: [] }),
       })),
     },
     {
