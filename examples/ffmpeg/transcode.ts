@@ -6,7 +6,7 @@ import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/
 import { type LocalInput, localInput } from '../media/attempt/local-input.ts';
 import { WorkFolder } from '../media/attempt/work-folder.ts';
 import { threadsFor } from '../media/fields.ts';
-import { isSteady, rateOf } from '../media/frame-rate.ts';
+import { isSteady, RATE_MAX, rateOf } from '../media/frame-rate.ts';
 import { PIXELS_MAX, SECONDS_MAX } from '../media/input-guard.ts';
 import { longestIn, type Media } from '../media/media.ts';
 import { planPicture, shownSize } from '../media/picture.ts';
@@ -72,9 +72,14 @@ async function plan(
   return renditions;
 }
 
-/** Frames that come when they like come evenly afterwards, unless something else is wished for. */
-function evenly<Wished extends OutputSpec>(output: Wished, { video }: Media): Wished {
-  if (video === null || !output.video || isSteady(video)) return output;
+/**
+ * Frames that come when they like come evenly afterwards, unless something else is wished for. So do those that get more
+ * behind them, at a rate that nobody has: it would be that of the padding.
+ */
+export function evenly<Wished extends OutputSpec>(output: Wished, { video }: Media): Wished {
+  if (video === null || !output.video) return output;
+  const isPaddedFast = output.padSeconds !== undefined && (video.frameRate ?? 0) > RATE_MAX;
+  if (isSteady(video) && !isPaddedFast) return output;
   const { frames, perSeconds } = rateOf(video);
   const { frame_rate = frames / perSeconds } = output.video;
   return { ...output, video: { ...output.video, frame_rate } };

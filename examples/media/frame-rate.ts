@@ -20,15 +20,18 @@ const ROUNDING = 0.0002;
 /** A phone that has missed some frames still takes 30 a second. */
 const MISSED = 0.02;
 const VARYING_MAX = 61;
+/** What a file says may be anything. */
+export const RATE_MAX = 240;
 
 /** As somebody writes it: 25, or 23.976. */
 export function exactRate(rate: number): FrameRate {
   return closest(rate, ROUNDING) ?? { frames: Math.round(rate * 1000), perSeconds: 1000 };
 }
 
-/** The usual one of a source, whose average may be a little off. */
+/** The usual one of a source, whose average may be a little off; 1 to 240. */
 export function steadyRate(average: number): FrameRate {
-  return closest(average, MISSED) ?? whole(Math.max(1, Math.round(average)));
+  const bounded = Math.min(Math.max(1, Math.round(average)), RATE_MAX);
+  return closest(average, MISSED) ?? whole(bounded);
 }
 
 /** What of a video says how its frames come. */

@@ -218,6 +218,11 @@ describe('a frame rate', () => {
     ]);
   });
 
+  it('of a source is 1 to 240, whatever it says', () => {
+    const rates = [1e-6, 0.4, 144, 240.4, 1000, 1e6].map((rate) => rateText(steadyRate(rate)));
+    expect(rates).to.deep.equal(['1', '1', '144', '240', '240', '240']);
+  });
+
   it('counts frames exactly', () => {
     const rate = exactRate(29.97);
     for (const frame of [0, 1, 29, 1000, 2_589_408]) {

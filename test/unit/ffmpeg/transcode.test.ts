@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { transcodeArguments } from '../../../examples/ffmpeg/command.ts';
 import { parseParams } from '../../../examples/ffmpeg/params.ts';
-import { assertBounded, assertTakeable } from '../../../examples/ffmpeg/transcode.ts';
+import { assertBounded, assertTakeable, evenly } from '../../../examples/ffmpeg/transcode.ts';
 import {
   type Media,
   type VideoStream,
@@ -292,6 +292,18 @@ describe('an input', () => {
       assertBounded({ ...unknown, video: { ...video, seconds: 86_401 } }, 'in.mp4'),
     ).to.throw(refusal);
     expect(() => assertBounded({ ...unknown, video: null, audio: sound }, '')).not.to.throw();
+  });
+
+  it('of a rate that nobody has gets no padding of that rate', () => {
+    const rateOf = (frameRate: number, output: object) => {
+      const of = { ...media, video: { ...video, frameRate, closestRate: frameRate } };
+      const { outputs } = parseParams({ input: 'in.mp4', outputs: [{ path: 'a.mp4', ...output }] });
+      const [wished] = outputs.map((one) => evenly(one, of));
+      return wished?.video?.frame_rate;
+    };
+    expect(rateOf(1e6, { pad_seconds: 600 })).to.equal(240);
+    expect(rateOf(480, {})).to.equal(undefined);
+    expect(rateOf(25, { pad_seconds: 600 })).to.equal(undefined);
   });
 
   it('of unknown length is cut off after a day, and found to be too long', () => {
