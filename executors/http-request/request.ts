@@ -249,15 +249,25 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
 
 /** There are servers that say what they were sent: secrets of the executor go no further. */
 function bodyOf(bytes: Buffer, secrets: readonly string[]): unknown {
-  const text = secrets.reduce(
-    (left, secret) => left.replaceAll(secret, '(secret)'),
-    bytes.toString('utf8'),
-  );
+  const hidden = (text: string) =>
+    secrets.reduce((left, secret) => left.replaceAll(secret, '(secret)'), text);
+  const text = hidden(bytes.toString('utf8'));
   try {
-    return JSON.parse(text) as unknown;
+    // JSON may write any of its characters as an escape.
+    return withTexts(JSON.parse(text), hidden);
   } catch {
     return text;
   }
+}
+
+/** JSON with `change` made to each text in it, keys included. @throws {RangeError} it is nested too deeply. */
+function withTexts(json: unknown, change: (text: string) => string): unknown {
+  if (typeof json === 'string') return change(json);
+  if (typeof json !== 'object' || json === null) return json;
+  if (Array.isArray(json)) return json.map((one) => withTexts(one, change));
+  return Object.fromEntries(
+    Object.entries(json).map(([key, value]) => [change(key), withTexts(value, change)]),
+  );
 }
 
 function excerptOf(body: unknown): string {

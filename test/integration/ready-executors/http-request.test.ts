@@ -237,6 +237,17 @@ describe('http.request', () => {
     });
   });
 
+  it('shows no secret that an answer spells another way', async () => {
+    const credentials = [{ host, header: 'x-key', value: 'ab/cd"e' }];
+    const spelled = 'ab\\/cd\\"\\u0065';
+    reply = (response) => response.end(`{"you":["say ${spelled}!"],"${spelled}":1}`);
+    expect((await run({ url: base }, { credentials })).result).to.deep.include({
+      body: { you: ['say (secret)!'], '(secret)': 1 },
+    });
+    reply = (response) => response.end('['.repeat(100_000) + ']'.repeat(100_000));
+    expect((await run({ url: base }, { credentials })).error).to.equal(undefined);
+  });
+
   it('sends no credentials where everybody on the way could read them', async () => {
     const credentials = [
       { host: 'api.example.org', header: 'authorization', value: 'Bearer s3cret' },
