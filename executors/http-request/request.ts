@@ -32,6 +32,8 @@ import {
 const SILENCE_MS = 30_000;
 /** Questions that may fail one after another before the attempt does; the next one asks on. */
 const POLL_FAILURES_MAX = 5;
+/** A server may say any time; a question later than this is of no use to who waits for it. */
+const RETRY_AFTER_MS_MAX = 600_000;
 const RESULT_BYTES_MAX = 192 * 1024;
 const EXCERPT_LENGTH_MAX = 500;
 
@@ -125,8 +127,9 @@ class Exchange {
       } catch (error) {
         if (!(error instanceof RetryableError)) throw error;
         if (++failureCount >= POLL_FAILURES_MAX) throw error;
-        ctx.log.warn(`${error.message}; asking again`);
-        pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0);
+        const wantedMs = Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX);
+        pauseMs = Math.max(pauseMs, wantedMs);
+        ctx.log.warn(`${error.message}; asking again in ${pauseMs / 1000} s`);
       }
       await wait(pauseMs, undefined, { signal: ctx.signal });
     }

@@ -306,6 +306,28 @@ describe('http.request', () => {
       expect(seen.slice(2).filter(({ method }) => method === 'GET')).to.have.length(5);
     });
 
+    it('waits for ten minutes at the most, whatever a server says', async () => {
+      const settings = requestSettings.parse({ hosts: [host], addresses: ['127.0.0.1'] });
+      const requests = new GuardedRequests({ ...settings, names });
+      open.push(requests);
+      const handler = requestHandler(settings, requests, []);
+      for (const seconds of ['2000000', '999999999']) {
+        reply = json({}, 503, { 'retry-after': seconds });
+        const over = new AbortController();
+        const warned: string[] = [];
+        const warn = (text: string) => {
+          warned.push(text);
+          over.abort();
+        };
+        const params = { url: base, poll: { url: base, done: { at: '/state', equals: ['done'] } } };
+        await runHandler(
+          (task, ctx) => handler(task, { ...ctx, log: { info() {}, warn } as never }),
+          { params, checkpoint: { poll: base }, signal: over.signal },
+        );
+        expect(warned).to.deep.equal(['answered 503: {}; asking again in 600 s']);
+      }
+    });
+
     it('is led nowhere by an answer', async () => {
       for (const id of ['..', '', null, { a: 1 }, 'x'.repeat(300)]) {
         reply = job(id, { state: 'done' });
