@@ -14,7 +14,7 @@ import {
   rateText,
   secondsOf,
 } from '../../media/frame-rate.ts';
-import { GUARDED_INPUT, SECONDS_MAX } from '../../media/input-guard.ts';
+import { GUARDED_INPUT, PIXELS_MAX, SECONDS_MAX } from '../../media/input-guard.ts';
 import type { Media } from '../../media/media.ts';
 import { planPicture, shownSize } from '../../media/picture.ts';
 import { layoutOf } from '../../media/sound.ts';
@@ -58,6 +58,7 @@ export interface Input {
 const SEEK_MARGIN_SECONDS = 10;
 /** By so much the last frame is held where a stream ends a little before it should. */
 const HOLD_SECONDS = 1;
+const DECODED_PIXELS_MAX = 4 * PIXELS_MAX;
 
 /** @throws {NonRetryableError} a piece that cannot be cut, with its field. */
 export function planTimeline(
@@ -71,11 +72,29 @@ export function planTimeline(
       return new NonRetryableError(`These parameters cannot be used: ${path}: ${message}`);
     });
   });
+  assertDecodable(canvas, cuts);
   const frameCount = cuts.reduce((sum, cut) => sum + lengthOf(cut), 0);
   if (secondsOf(frameCount, canvas.rate) > SECONDS_MAX) {
     throw new NonRetryableError(`timeline: expected up to ${SECONDS_MAX} s in all`);
   }
   return { canvas, cuts, frameCount };
+}
+
+/**
+ * Each clip has a decoder of its own, and they are open together: a decoder holds some twenty frames.
+ * @throws {NonRetryableError} the frames of all clips have too many pixels.
+ */
+function assertDecodable({ resolution }: Canvas, cuts: readonly Cut[]): void {
+  if (resolution === null) return;
+  const pixels = cuts.reduce((sum, cut) => {
+    const video = cut.kind === 'clip' ? cut.media.video : null;
+    return sum + (video === null ? 0 : video.width * video.height);
+  }, 0);
+  if (pixels <= DECODED_PIXELS_MAX) return;
+  throw new NonRetryableError(
+    `timeline: the pictures of its clips have ${pixels} pixels together: up to ${DECODED_PIXELS_MAX} ` +
+      '(four of 8192x4320, 64 of 1920x1080) are taken',
+  );
 }
 
 function planCanvas(

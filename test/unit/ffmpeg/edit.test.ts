@@ -133,6 +133,24 @@ describe('edit parameters', () => {
 });
 
 describe('a timeline', () => {
+  it('opens no more decoders than four of 8K', () => {
+    const clipsOf = (count: number, width: number, height: number, canvas: object = {}) => {
+      const video = media.video && { ...media.video, width, height };
+      const large = new Map([['a', { path: '/media/a.mp4', media: { ...media, video } }]]);
+      const timeline = Array.from({ length: count }, () => ({ input: 'a' }));
+      const given = { inputs: { a: 'a.mp4' }, timeline, canvas, outputs: [{ path: 'o.mp4' }] };
+      return () => planTimeline(parseParams(given), large);
+    };
+    expect(clipsOf(64, 1920, 1080)).not.to.throw();
+    expect(clipsOf(4, 8192, 4320)).not.to.throw();
+    // Each clip counts as it is stored, however small the canvas is.
+    expect(clipsOf(5, 8192, 4320, { resolution: '640x360' })).to.throw(
+      NonRetryableError,
+      'timeline: the pictures of its clips have 176947200 pixels together: up to 141557760 ' +
+        '(four of 8192x4320, 64 of 1920x1080) are taken',
+    );
+  });
+
   it('becomes one graph, with picture and sound cut at the same frames', () => {
     const plan = planOf(
       [
