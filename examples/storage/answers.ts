@@ -1,4 +1,5 @@
 /** What the status of an answer says of trying again, alike for inputs and for outputs. */
+import type { Readable } from 'node:stream';
 import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
 import {
   connectionProblem,
@@ -16,6 +17,9 @@ const EXCERPT_BYTES_MAX = 2_048;
 
 /** Without a byte for so long a connection is given up. */
 export const SILENCE_MS = 30_000;
+
+/** A short answer takes no longer, however lively it is. */
+const SHORT_ANSWER_MS_MAX = 60_000;
 
 /**
  * Calls it again after what may pass: answers of 408, 425, 429 and 5xx, and connections that are cut.
@@ -57,12 +61,24 @@ export async function again<Result>(
 /** What an answer that is no success is to be thrown as. Reads the beginning of its body. */
 export async function failureOf(what: string, answer: GuardedAnswer): Promise<Error> {
   const { status } = answer;
-  const body = (await readBounded(answer.body, EXCERPT_BYTES_MAX).catch(() => null)) ?? '';
+  const body = (await readShort(answer.body, EXCERPT_BYTES_MAX).catch(() => null)) ?? '';
   const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(body.toString())?.[1];
   const message = `${what}: answered ${status}${code === undefined ? '' : ` (${code})`}`;
   if (status < 500 && ![408, 409, 425, 429].includes(status)) return new NonRetryableError(message);
   const afterMs = retryAfterMs(answer.headers, Date.now());
   return new RetryableError(message, afterMs === null ? {} : { retryAfterMs: afterMs });
+}
+
+/** As `readBounded`, for answers that are short. @throws it is not whole within a minute. */
+export async function readShort(body: Readable, bytesMax: number): Promise<Buffer | null> {
+  const giveUp = () =>
+    body.destroy(new Error(`no whole answer within ${SHORT_ANSWER_MS_MAX / 1000} s`));
+  const timer = setTimeout(giveUp, SHORT_ANSWER_MS_MAX);
+  try {
+    return await readBounded(body, bytesMax);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -9,8 +9,8 @@ import {
   NonRetryableError,
   RetryableError,
 } from '@soda-scheduler/executor-sdk';
-import { type GuardedAnswer, type GuardedRequests, readBounded } from '@soda-scheduler/executors';
-import { again, failureOf, SILENCE_MS } from './answers.ts';
+import type { GuardedAnswer, GuardedRequests } from '@soda-scheduler/executors';
+import { again, failureOf, readShort, SILENCE_MS } from './answers.ts';
 import { type InputLocation, parseS3, shownLocation } from './locations.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -112,7 +112,7 @@ async function resolved(
   const answer = await requests.send(url, { method: 'GET', signal, silenceMs: SILENCE_MS });
   if (isGone(answer.status)) throw await unavailable(what, answer);
   if (answer.status !== 200) throw await failureOf(what, answer);
-  const text = (await readBounded(answer.body, RESOLVED_BYTES_MAX))?.toString().trim() ?? '';
+  const text = (await readShort(answer.body, RESOLVED_BYTES_MAX))?.toString().trim() ?? '';
   const found = text.startsWith('{') ? urlIn(text) : text;
   if (!/^https?:\/\//i.test(found)) throw new NonRetryableError(`${what}: answered no URL`);
   return found;

@@ -239,6 +239,37 @@ describe('storage', function () {
       );
     });
 
+    describe('of servers that say a byte now and then', () => {
+      const { setTimeout: real } = globalThis;
+
+      beforeEach(() => {
+        // A minute is soon over.
+        const hurried = (work: () => void, ms?: number) => real(work, ms === 60_000 ? 100 : ms);
+        globalThis.setTimeout = hurried as typeof setTimeout;
+      });
+      afterEach(() => {
+        globalThis.setTimeout = real;
+      });
+      const drip = (response: ServerResponse) => {
+        const timer = setInterval(() => response.write(' '), 10);
+        response.on('close', () => clearInterval(timer));
+      };
+
+      it('wait for a URL for a minute, and ask again', async () => {
+        reply = (response, request, n) => {
+          if (n === 1) drip(response);
+          else if (request.url === '/r') response.end(`${base}/a`);
+          else cutting(1e9)(response, request);
+        };
+        expect((await fetched({ resolve: `${base}/r` })).sha256).to.equal(digestOf(content));
+      });
+
+      it('wait for what an error says for a minute', async () => {
+        reply = (response) => drip(response.writeHead(404));
+        expect(await errorOf(fetched(`${base}/a`))).to.be.instanceOf(InputUnavailableError);
+      });
+    });
+
     it('come from a bucket, if it is listed', async () => {
       storage.put("films/a folder/b+c & d'é.mp4", content);
       expect((await fetched("s3://films/a folder/b+c & d'é.mp4")).sha256).to.equal(
