@@ -2,6 +2,7 @@
  * Removes what tasks have left that never run again: their folders in `.soda~work`, and the files and folders that they were
  * making beside their targets. Nobody says that a task is over when no executor has it any more; so it goes by age.
  */
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -35,27 +36,36 @@ export async function sweep(mediaRoot: MediaRoot, unusedMs: number): Promise<rea
   const removed: string[] = [];
   for (const name of await readdir(root).catch(() => [])) {
     const path = join(root, name);
-    if (name.startsWith(GOING)) {
-      await rm(path, { recursive: true, force: true });
-      continue;
-    }
-    const found = await stat(path).catch(() => null);
-    const [namespace, id, ...more] = name.split('~');
-    if (found === null || id === undefined || more.length > 0) continue;
-    if (Date.now() - found.mtimeMs < unusedMs) continue;
-    await removeBeside(mediaRoot, path, { namespace: namespace ?? '', id });
-    // At once, so that an attempt that begins now does not find half of it.
-    const going = join(root, `${GOING}${process.pid}~${name}`);
-    const isOurs = await rename(path, going).then(
-      () => true,
-      () => false,
-    );
-    // Another executor was faster.
-    if (!isOurs) continue;
+    const isGoing = name.startsWith(GOING);
+    const taskName = isGoing ? name.slice(GOING.length).replace(/^\d+~/, '') : name;
+    const [namespace = '', id, ...more] = taskName.split('~');
+    if (id === undefined || more.length > 0 || !(await isUnused(path, unusedMs))) continue;
+    // At once, so that an attempt that begins now does not find half of it. What is going already was left by a sweep that died.
+    const going = isGoing ? path : join(root, `${GOING}${process.pid}~${name}`);
+    if (!isGoing && !(await takeAside(path, going, unusedMs))) continue;
+    // An attempt that has begun since looks after what is beside its targets.
+    if (!existsSync(join(root, taskName))) await removeBeside(mediaRoot, going, { namespace, id });
     await rm(going, { recursive: true, force: true });
-    removed.push(id);
+    if (!isGoing) removed.push(id);
   }
   return removed;
+}
+
+async function isUnused(path: string, unusedMs: number): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found !== null && Date.now() - found.mtimeMs >= unusedMs;
+}
+
+/** False where an attempt has begun to use it by now, which gets it back, or another executor was faster. */
+export async function takeAside(path: string, going: string, unusedMs: number): Promise<boolean> {
+  try {
+    await rename(path, going);
+    if (await isUnused(going, unusedMs)) return true;
+    await rename(going, path);
+  } catch {
+    // It is gone, or the attempt has made a new one meanwhile.
+  }
+  return false;
 }
 
 async function removeBeside(mediaRoot: MediaRoot, path: string, task: TaskKey): Promise<void> {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bringBackFolder } from '../../../examples/ffmpeg/outputs.ts';
-import { noteTargets, sweep } from '../../../examples/ffmpeg/sweep.ts';
+import { noteTargets, sweep, takeAside } from '../../../examples/ffmpeg/sweep.ts';
 import { WorkFolder } from '../../../examples/media/attempt/work-folder.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 
@@ -80,6 +80,30 @@ describe('the sweep of a media root', () => {
       expect(await sweep(mediaRoot, HOUR_MS)).to.deep.equal([]);
     });
     expect(work()).to.deep.equal([]);
+  });
+
+  it('gives a folder back that an attempt has begun to use while it was taken', async () => {
+    await leave('begun', 0);
+    const path = mediaRoot.workFolder(taskOf('begun'));
+    const going = join(mediaRoot.workFolders, '.going~1~default~begun');
+    expect(await takeAside(path, going, HOUR_MS)).to.equal(false);
+    expect(work()).to.deep.equal(['default~begun']);
+    expect(readdirSync(path)).to.include('joined.mov');
+    utimesSync(path, 1, 1);
+    expect(await takeAside(path, going, HOUR_MS)).to.equal(true);
+    expect(work()).to.deep.equal(['.going~1~default~begun']);
+    expect(await takeAside(path, going, HOUR_MS)).to.equal(false);
+  });
+
+  it('goes on with what a sweep that died has left, and leaves what another one is taking', async () => {
+    await leave('old', 30);
+    const path = mediaRoot.workFolder(taskOf('old'));
+    const going = join(mediaRoot.workFolders, '.going~1~default~old');
+    expect(await takeAside(path, going, HOUR_MS)).to.equal(true);
+    mkdirSync(join(mediaRoot.workFolders, '.going~2~default~new'));
+    expect(await sweep(mediaRoot, HOUR_MS)).to.deep.equal([]);
+    expect(work()).to.deep.equal(['.going~2~default~new']);
+    expect(readdirSync(join(root, 'out'))).to.deep.equal([]);
   });
 
   it('has nothing to do where the executor knows that no attempt follows', async () => {
