@@ -308,6 +308,20 @@ describe('BookingPlan', () => {
     expect(movedCount).to.be.greaterThan(100);
   });
 
+  it('knows executors that come while it plans anew', () => {
+    const plan = planOf([pool('a', 2)]);
+    book(plan, [wish(0, 5), wish(0, 5)]);
+    plan.setPools([pool('a', 1)]);
+    plan.replan({ countMax: 1 });
+    expect(plan.isReplanning).to.equal(true);
+    plan.setPools([pool('a', 1), pool('b', 1, { labels: ['gpu'] })]);
+    const late = bookOne(plan, wish(6, 9, 1, { requires: ['gpu'] }), 2);
+    expect(late?.parts).to.deep.equal([{ pool: 'b', count: 1, executorIds: [] }]);
+    const changed = [];
+    while (plan.isReplanning) changed.push(...plan.replan({ countMax: 1 }));
+    expect(changed.filter(({ id }) => id === 'b2')).to.deep.equal([]);
+  });
+
   it('leaves what nobody knows as it is, and looks at it as soon as it is known', () => {
     const plan = planOf([pool('a', 1)]);
     book(plan, [wish(0, 5)]);

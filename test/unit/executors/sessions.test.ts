@@ -28,6 +28,7 @@ class Executor {
       slots: 1,
       received: 0,
       running: [],
+      features: ['booking'],
       sdk: 'test',
       host: 'h',
       pid: 1,
@@ -154,5 +155,19 @@ describe('executor sessions', () => {
     expect(idle.code).to.equal(null);
     clock.advance(2_000);
     expect(idle.code).to.equal(CloseCode.silent);
+  });
+
+  it('name no tasks of a booking where they would fill what may be unacknowledged', () => {
+    const executor = new Executor(sessions, 'x');
+    const task = { id: 't', type: 'video.push', params: JSON.stringify('p'.repeat(200_000)) };
+    for (let count = 1; count <= 20; count++) {
+      const booking = { id: `b${count}`, type: 'video.push', from: 0, to: 1, tasks: [task] };
+      sessions.send(executor.session, { type: 'booking', booking }, 1);
+    }
+    expect(executor.code).to.equal(null);
+    const told = executor.frames.filter(({ type }) => type === 'booking');
+    const counts = told.map(({ booking }) => (booking as { tasks: [] }).tasks.length);
+    expect(counts).to.have.length(20).and.to.include(1);
+    expect(counts.at(-1)).to.equal(0);
   });
 });
