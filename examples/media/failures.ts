@@ -8,6 +8,13 @@ import { TAKEN_CONTAINERS } from './input-guard.ts';
 const DISK_FULL = 'there is no space left on the disk of the media root';
 const DISK_FULL_RETRY_AFTER_MS = 60_000;
 
+/** There is too little room for what is to be written; some may be made. To try again at once is of no use. */
+export class DiskFullError extends RetryableError {
+  constructor(message: string) {
+    super(message, { retryAfterMs: DISK_FULL_RETRY_AFTER_MS });
+  }
+}
+
 export function isFsError(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
@@ -56,7 +63,5 @@ function notPermitted(what: string): Error {
 }
 
 function diskFull(what: string): Error {
-  return new RetryableError(`${what}: ${DISK_FULL}`, {
-    retryAfterMs: DISK_FULL_RETRY_AFTER_MS,
-  });
+  return new DiskFullError(`${what}: ${DISK_FULL}`);
 }

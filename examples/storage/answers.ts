@@ -8,7 +8,7 @@ import {
   retryAfterMs,
 } from '@soda-scheduler/executors';
 import pRetry from 'p-retry';
-import { isFullDisk } from '../media/failures.ts';
+import { DiskFullError, isFullDisk } from '../media/failures.ts';
 
 /** Within one attempt; then it is an ordinary failure of the attempt. */
 const RETRIES = 5;
@@ -50,12 +50,16 @@ export async function again<Result>(
     randomize: true,
     signal,
     shouldConsumeRetry: () => !hasHeadway(),
-    shouldRetry: ({ error }) => error instanceof RetryableError,
+    shouldRetry: ({ error }) => mayPassSoon(error),
     onFailedAttempt: async ({ error, retriesLeft }) => {
-      const waitMs = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
+      const waitMs = mayPassSoon(error) ? (error.retryAfterMs ?? 0) : 0;
       if (waitMs > 0 && retriesLeft > 0) await pause(Math.min(waitMs, RETRY_AFTER_MS_MAX), signal);
     },
   });
+}
+
+function mayPassSoon(error: Error): error is RetryableError {
+  return error instanceof RetryableError && !(error instanceof DiskFullError);
 }
 
 /** What an answer that is no success is to be thrown as. Reads the beginning of its body. */

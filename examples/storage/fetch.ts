@@ -3,13 +3,14 @@
  * where it is not there. A URL that is resolved is resolved anew for each try, so that a signature never ages.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, statfs } from 'node:fs/promises';
 import {
   InputUnavailableError,
   NonRetryableError,
   RetryableError,
 } from '@soda-scheduler/executor-sdk';
 import type { GuardedAnswer, GuardedRequests } from '@soda-scheduler/executors';
+import { DiskFullError } from '../media/failures.ts';
 import { again, failureOf, readShort, SILENCE_MS } from './answers.ts';
 import { type InputLocation, parseS3, shownLocation } from './locations.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -17,6 +18,8 @@ import type { ObjectStore } from './object-store.ts';
 const REDIRECTS_MAX = 3;
 /** A try that was cut has brought something if it has brought so much. */
 const HEADWAY_BYTES = 16 * 1024;
+/** So often it is looked whether the disk has room. */
+const LOOK_BYTES = 64 * 1024 * 1024;
 const RESOLVED_BYTES_MAX = 16 * 1024;
 
 /** Whom an executor may ask. */
@@ -27,6 +30,8 @@ export interface Storage {
   readonly store: ObjectStore | null;
   /** Of one input. */
   readonly bytesMax: number;
+  /** Of the disk: where an input would leave less, it is fetched no further. */
+  readonly freeBytesMin: number;
 }
 
 export interface FetchOptions {
@@ -44,6 +49,7 @@ export interface Fetched {
 /**
  * @throws {InputUnavailableError} 403, 404, 410: at once.
  * @throws {NonRetryableError} it may not be fetched, or is too large.
+ * @throws {DiskFullError} the disk has too little room: at once.
  * @throws {RetryableError} it went wrong again and again.
  */
 export async function fetchInput(
@@ -55,7 +61,15 @@ export async function fetchInput(
   const what = `input ${shownLocation(location)}`;
   const file = await open(path, 'w', 0o600);
   try {
-    const download = new Download(file, what, storage.bytesMax, onBytes);
+    const expectRoom = async () => {
+      const { bavail, bsize } = await statfs(path);
+      if (bavail * bsize >= storage.freeBytesMin) return;
+      const inMb = (bytes: number) => Math.floor(bytes / 1e6);
+      throw new DiskFullError(
+        `${what}: the disk has ${inMb(bavail * bsize)} MB left, and is to keep ${inMb(storage.freeBytesMin)}`,
+      );
+    };
+    const download = new Download(file, what, { bytesMax: storage.bytesMax, expectRoom, onBytes });
     const work = async () => {
       const answer = await request(location, download.rangeHeaders(), storage, signal);
       await download.take(answer);
@@ -134,12 +148,20 @@ async function unavailable(what: string, answer: GuardedAnswer): Promise<Error> 
   return new InputUnavailableError(message, { details: { status: answer.status } });
 }
 
+interface DownloadOptions {
+  readonly bytesMax: number;
+  readonly onBytes: FetchOptions['onBytes'];
+  /** @throws there is too little. Called before the first byte, and for each so many bytes. */
+  readonly expectRoom: () => Promise<void>;
+}
+
 /** What of a file is there, over several answers. */
 class Download {
   readonly #file: FileHandle;
   readonly #what: string;
   readonly #bytesMax: number;
   readonly #onBytes: FetchOptions['onBytes'];
+  readonly #expectRoom: () => Promise<void>;
   #bytes = 0;
   #total: number | null = null;
   /** How many of them were there when it was last asked. */
@@ -148,11 +170,12 @@ class Download {
   #validator: string | null = null;
   #hash: Hash = createHash('sha256');
 
-  constructor(file: FileHandle, what: string, bytesMax: number, onBytes: FetchOptions['onBytes']) {
+  constructor(file: FileHandle, what: string, { bytesMax, onBytes, expectRoom }: DownloadOptions) {
     this.#file = file;
     this.#what = what;
     this.#bytesMax = bytesMax;
     this.#onBytes = onBytes;
+    this.#expectRoom = expectRoom;
   }
 
   get fetched(): Fetched {
@@ -210,8 +233,13 @@ class Download {
   }
 
   async #write({ body }: GuardedAnswer): Promise<void> {
+    let lookAt = this.#bytes;
     for await (const chunk of body as AsyncIterable<Buffer>) {
       if (this.#bytes + chunk.length > this.#bytesMax) throw this.#tooLarge();
+      if (this.#bytes >= lookAt) {
+        await this.#expectRoom();
+        lookAt = this.#bytes + LOOK_BYTES;
+      }
       for (let at = 0; at < chunk.length; ) {
         const { bytesWritten } = await this.#file.write(chunk, at, undefined, this.#bytes + at);
         at += bytesWritten;

@@ -32,6 +32,7 @@ export const STORAGE_SETTINGS = {
     .transform((text): string[] | undefined => entriesIn(text))
     .pipe(addressList),
   INPUT_MB_MAX: z.coerce.number().positive().max(1e8).default(50_000),
+  FREE_MB_MIN: z.coerce.number().min(0).max(1e9).default(200),
   S3_ENDPOINT: endpoint.optional(),
   S3_REGION: z.string().min(1).default('us-east-1'),
   S3_BUCKETS: listed.pipe(z.array(bucket).min(1)).optional(),
@@ -70,6 +71,7 @@ export function storageOf(env: StorageEnvironment): Storage {
           }),
     store: storeOf(env),
     bytesMax: env.INPUT_MB_MAX * 1e6,
+    freeBytesMin: env.FREE_MB_MIN * 1e6,
   };
 }
 

@@ -23,7 +23,7 @@ export interface LocalInput {
   readonly identity: readonly unknown[];
 }
 
-export const NO_STORAGE: Storage = { requests: null, store: null, bytesMax: 0 };
+export const NO_STORAGE: Storage = { requests: null, store: null, bytesMax: 0, freeBytesMin: 0 };
 
 /** So often it is told how much has come: whoever says nothing has stalled. */
 const TELL_BYTES = 1024 * 1024;

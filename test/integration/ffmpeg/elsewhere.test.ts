@@ -77,7 +77,7 @@ describe('inputs and outputs elsewhere', function () {
     const requests = new GuardedRequests({ hosts: [host], addresses: ['127.0.0.1'], names });
     close = () => Promise.all([store.close(), requests.close()]);
     const mediaRoot = await MediaRoot.open(root);
-    const places = { requests, store, bytesMax: 1e8 };
+    const places = { requests, store, bytesMax: 1e8, freeBytesMin: 0 };
     settings = { ...prober, mediaRoot, threads: 1, storage: places };
   });
 

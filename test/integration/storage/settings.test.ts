@@ -17,7 +17,8 @@ describe('settings of a storage', () => {
   };
 
   it('are all off where nothing is said', () => {
-    expect(opened({})).to.deep.equal({ requests: null, store: null, bytesMax: 50e9 });
+    const off = { requests: null, store: null, bytesMax: 50e9, freeBytesMin: 200e6 };
+    expect(opened({})).to.deep.equal(off);
   });
 
   it('list whom it may ask', async () => {

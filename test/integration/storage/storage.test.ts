@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -89,7 +89,12 @@ describe('storage', function () {
       held = null;
     };
     const fetched = (location: InputLocation, bytesMax = 1_000_000) =>
-      fetchInput(location, join(folder, 'in'), { requests, store, bytesMax }, { signal, onBytes });
+      fetchInput(
+        location,
+        join(folder, 'in'),
+        { requests, store, bytesMax, freeBytesMin: 0 },
+        { signal, onBytes },
+      );
     /** Serves ranges, and cuts the connection once so many bytes of an answer have arrived. */
     const cutting = (cutAt: number, etag = '"a"') => {
       return (response: ServerResponse, request: IncomingMessage) => {
@@ -167,11 +172,34 @@ describe('storage', function () {
       const work = fetchInput(
         `${base}/a`,
         '/dev/full',
-        { requests, store, bytesMax: 1e6 },
+        { requests, store, bytesMax: 1e6, freeBytesMin: 0 },
         { signal },
       );
       expect(await errorOf(work)).to.have.property('code', 'ENOSPC');
       expect(seen).to.have.length(1);
+    });
+
+    it('leave the disk the room that it is to keep, and wait for more', async () => {
+      const path = join(folder, 'in');
+      const kept = 1e15;
+      reply = (response) => response.end(Buffer.alloc(70 * 1024 * 1024));
+      // Full from the beginning; and when so much has come.
+      for (const looksBefore of [0, 1]) {
+        seen = [];
+        let looks = 0;
+        const storageNow = {
+          ...{ requests, store, bytesMax: 1e9 },
+          get freeBytesMin() {
+            return looks++ < looksBefore ? 0 : kept;
+          },
+        };
+        const error = await errorOf(fetchInput(`${base}/a`, path, storageNow, { signal }));
+        expect(error).to.be.instanceOf(RetryableError).with.property('retryAfterMs', 60_000);
+        expect(error.message).to.match(/^input .*\/a: the disk has \d+ MB left, and is to keep/);
+        expect(seen).to.have.length(1);
+        const { size } = statSync(path);
+        expect(size).to.be.within(looksBefore * 64 * 2 ** 20, looksBefore * 66 * 2 ** 20);
+      }
     });
 
     it('that are not there are unavailable at once', async () => {
