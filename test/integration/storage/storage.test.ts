@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -179,29 +179,6 @@ describe('storage', function () {
       expect(seen).to.have.length(1);
     });
 
-    it('leave the disk the room that it is to keep, and wait for more', async () => {
-      const path = join(folder, 'in');
-      const kept = 1e15;
-      reply = (response) => response.end(Buffer.alloc(70 * 1024 * 1024));
-      // Full from the beginning; and when so much has come.
-      for (const looksBefore of [0, 1]) {
-        seen = [];
-        let looks = 0;
-        const storageNow = {
-          ...{ requests, store, bytesMax: 1e9 },
-          get freeBytesMin() {
-            return looks++ < looksBefore ? 0 : kept;
-          },
-        };
-        const error = await errorOf(fetchInput(`${base}/a`, path, storageNow, { signal }));
-        expect(error).to.be.instanceOf(RetryableError).with.property('retryAfterMs', 60_000);
-        expect(error.message).to.match(/^input .*\/a: the disk has \d+ MB left, and is to keep/);
-        expect(seen).to.have.length(1);
-        const { size } = statSync(path);
-        expect(size).to.be.within(looksBefore * 64 * 2 ** 20, looksBefore * 66 * 2 ** 20);
-      }
-    });
-
     it('that are not there are unavailable at once', async () => {
       for (const status of [403, 404, 410]) {
         seen = [];
@@ -265,37 +242,6 @@ describe('storage', function () {
       expect(await errorOf(fetched({ resolve: `${base}/r` }))).to.be.instanceOf(
         InputUnavailableError,
       );
-    });
-
-    describe('of servers that say a byte now and then', () => {
-      const { setTimeout: real } = globalThis;
-
-      beforeEach(() => {
-        // A minute is soon over.
-        const hurried = (work: () => void, ms?: number) => real(work, ms === 60_000 ? 100 : ms);
-        globalThis.setTimeout = hurried as typeof setTimeout;
-      });
-      afterEach(() => {
-        globalThis.setTimeout = real;
-      });
-      const drip = (response: ServerResponse) => {
-        const timer = setInterval(() => response.write(' '), 10);
-        response.on('close', () => clearInterval(timer));
-      };
-
-      it('wait for a URL for a minute, and ask again', async () => {
-        reply = (response, request, n) => {
-          if (n === 1) drip(response);
-          else if (request.url === '/r') response.end(`${base}/a`);
-          else cutting(1e9)(response, request);
-        };
-        expect((await fetched({ resolve: `${base}/r` })).sha256).to.equal(digestOf(content));
-      });
-
-      it('wait for what an error says for a minute', async () => {
-        reply = (response) => drip(response.writeHead(404));
-        expect(await errorOf(fetched(`${base}/a`))).to.be.instanceOf(InputUnavailableError);
-      });
     });
 
     it('come from a bucket, if it is listed', async () => {
