@@ -36,7 +36,6 @@ ${STORAGE_HELP}`;
 const settings = z.object({
   ...COMMON_SETTINGS,
   ...STORAGE_SETTINGS,
-  FREE_MB_MIN: z.coerce.number().min(0).max(1e9).default(200),
   PROFILES: z.string().min(1).optional(),
   KEYS: z.string().min(1).optional(),
   WORK_HOURS: z.coerce.number().min(1).max(1e6).default(168),
@@ -52,11 +51,11 @@ function complain(error: unknown): void {
 async function main(env: z.output<typeof settings>): Promise<void> {
   const programs = await findFfmpeg(process.env);
   const mediaRoot = await MediaRoot.open(env.MEDIA_ROOT);
-  const freeBytesMin = env.FREE_MB_MIN * 1e6;
+  const storage = storageOf(env);
   const ffmpegSettings: FfmpegSettings = {
     ...programs,
     mediaRoot,
-    storage: storageOf(env),
+    storage,
     threads: env.FFMPEG_THREADS ?? null,
     stallMs: env.STALL_SECONDS * 1000,
   };
@@ -69,7 +68,7 @@ async function main(env: z.output<typeof settings>): Promise<void> {
     ...executorOptions(env),
     scratchDir: env.MEDIA_ROOT,
     ready: async () =>
-      (await missingProgram(programs)) ?? (await mediaRoot.problem(freeBytesMin)) ?? true,
+      (await missingProgram(programs)) ?? (await mediaRoot.problem(storage.freeBytesMin)) ?? true,
   })
     .handle('ffmpeg.transcode', transcodeHandler(ffmpegSettings))
     .handle('ffmpeg.edit', editHandler(ffmpegSettings));
