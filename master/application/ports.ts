@@ -111,6 +111,12 @@ export interface LaneEnd {
   readonly after: Position | null;
 }
 
+/** Tasks of a booking that are due before then. */
+export interface BookedWanted {
+  readonly booking: string;
+  readonly before: number;
+}
+
 /** Tasks of a lane, those that are held by themselves. */
 export interface EdgeWanted {
   readonly lane: number;
@@ -265,8 +271,8 @@ export interface TaskStore extends LogStore, LoadReads, UsageReads {
     limit: number,
     after?: Position | null,
   ): Promise<OverduePage>;
-  /** Tasks of the booking that no executor has, and that are due before then: `limit` at most. */
-  loadBooked(booking: string, before: number, limit: number): Promise<Task[]>;
+  /** Of each booking tasks that no executor has, and that are due before then: `limit` at most of each. */
+  loadBooked(wanted: readonly BookedWanted[], limit: number): Promise<Task[][]>;
   /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;
 

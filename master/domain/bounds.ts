@@ -223,13 +223,14 @@ export const TURN_LONG_REPORT_COUNT_MAX = 16;
 
 /**
  * Read for one turn: tasks of commands that are not in memory, and the bytes of these, about (or one
- * of them), since their rows are written in one piece; lanes, a page for all together, and so for gates. What is
+ * of them), since their rows are written in one piece; lanes, a page for all together, and so for gates, and for bookings whose tasks are to end. What is
  * beyond waits for the next turn.
  */
 export const TURN_COMMAND_COUNT_MAX = 340;
 export const TURN_READ_BYTES_MAX = MiB;
 export const TURN_LANE_COUNT_MAX = 64;
 export const TURN_GATE_COUNT_MAX = 64;
+export const TURN_BOOKING_COUNT_MAX = 64;
 
 /**
  * What is known of the ids of history: bits for each, and bytes for each day and for all. Beyond it there

@@ -364,7 +364,14 @@ type Happening =
   /** Null: there was none to be done any more. */
   | { readonly type: 'workLoaded'; readonly page: WorkPage | BackfillPage | null }
   /** Tasks that are to end with it, and wait: `BOOKED_TASK_PAGE` of them, or the last. */
-  | { readonly type: 'bookedLoaded'; readonly booking: string; readonly tasks: readonly Task[] }
+  | {
+      readonly type: 'bookedLoaded';
+      readonly pages: readonly {
+        readonly booking: string;
+        readonly tasks: readonly Task[];
+        readonly complete: boolean;
+      }[];
+    }
   | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
   | { readonly type: 'heldLoaded'; readonly pages: readonly HeldPage[] }
   | { readonly type: 'delayedLoaded'; readonly tasks: readonly Task[]; readonly complete: boolean }

@@ -160,7 +160,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.countGates());
   }
 
-  loadBooked(...asked: Parameters<TaskStore['loadBooked']>): Promise<Task[]> {
+  loadBooked(...asked: Parameters<TaskStore['loadBooked']>): Promise<Task[][]> {
     return this.#read(() => this.#rows.loadBooked(...asked));
   }
 

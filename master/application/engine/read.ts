@@ -37,6 +37,8 @@ export async function read(
       return readTasks(store, state, group as LoadOf<'task'>[], now);
     case 'lane':
       return alone(await readLanes(store, state, group as LoadOf<'lane'>[], now));
+    case 'booked':
+      return alone(await readBooked(store, state, group as LoadOf<'booked'>[]));
     case 'job':
     case 'triggers':
     case 'settled':
@@ -145,10 +147,28 @@ async function readLanes(
   return { type: 'lanesLoaded', pages };
 }
 
+/** One page for all of them together. */
+async function readBooked(
+  store: TaskStore,
+  { bookings: { byId } }: State,
+  loads: readonly LoadOf<'booked'>[],
+): Promise<Event> {
+  const limit = Math.floor(BOOKED_TASK_PAGE / loads.length);
+  const wanted = loads.map(({ booking }) => {
+    return { booking, before: byId.get(booking)?.endingBefore ?? 0 };
+  });
+  const found = await store.loadBooked(wanted, limit);
+  const pages = wanted.map(({ booking }, at) => {
+    const tasks = found[at] ?? [];
+    return { booking, tasks, complete: tasks.length < limit };
+  });
+  return { type: 'bookedLoaded', pages };
+}
+
 async function readPage(
   { store, templates }: Pick<EngineOptions, 'store' | 'templates'>,
   state: State,
-  load: LoadOf<'held' | 'booked' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
+  load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
   now: number,
 ): Promise<Event> {
   const { pageCount } = state.policy;
@@ -163,12 +183,6 @@ async function readPage(
         return { gate, tasks, complete: tasks.length < limit };
       });
       return { type: 'heldLoaded', pages };
-    }
-    case 'booked': {
-      const { booking } = load;
-      const before = state.bookings.byId.get(booking)?.endingBefore ?? 0;
-      const tasks = await store.loadBooked(booking, before, BOOKED_TASK_PAGE);
-      return { type: 'bookedLoaded', booking, tasks };
     }
     case 'work':
       return { type: 'workLoaded', page: await readWork(store, templates, state, now) };

@@ -23,10 +23,9 @@ import { askForBooked } from './ending.ts';
 /** Whatever is due of it by now. */
 export function advance(state: State, id: string, now: number, out: Output): void {
   let booking = state.bookings.byId.get(id);
-  while (booking !== undefined && !isBookingOver(booking) && booking.to <= now) {
-    booking = endWindow(state, booking, 'ended', now, out);
-  }
   if (booking === undefined || isBookingOver(booking)) return;
+  if (booking.to <= now) booking = endWindow(state, booking, 'ended', now, out);
+  if (isBookingOver(booking)) return;
   if (isNoShow(state, booking, now)) booking = endWindow(state, booking, 'no_show', now, out);
   if (isBookingOver(booking)) return;
   if (booking.state !== 'bound' && bindsAt(booking) <= now) {
@@ -64,7 +63,7 @@ type How = Extract<BookingState, 'ended' | 'no_show' | 'canceled'> | 'skipped';
 
 /**
  * This window is over, or all of them (`canceled`): its executors are released, its tasks end, but those that may go
- * on after it. As it is then.
+ * on after it. Those that have passed since, while nobody looked, are over with it. As it is then.
  */
 export function endWindow(
   state: State,
@@ -79,14 +78,16 @@ export function endWindow(
   deactivate(state, id);
   for (const { executorId } of booking.executors) unbind(state, id, executorId, out);
   leavePlan(state, booking);
-  const rest = booking.windows.filter(({ from }) => from > booking.from);
+  const rest = booking.windows.filter(({ from, to }) => from > booking.from && to > now);
   const windows = how === 'canceled' ? [] : withNext(state, booking, rest, now);
   const next = nextOf(booking, windows, how, now);
   const isTasked = (state.bookings.taskCounts.get(id) ?? 0) > 0;
+  // Until then they are asked for already, and read up to what it is by then.
+  const isAsked = booking.endingBefore !== null;
   const endingBefore = isTasked ? endsBefore(next) : null;
   const row = putBooking(state, { ...next, endingBefore }, out);
   enterPlan(state, row);
-  if (isTasked) askForBooked(id, out);
+  if (isTasked && !isAsked) askForBooked(id, out);
   tell(state, out, 'booking.ended', now, { type, group }, { booking_id: id, state: how });
   if (isBookingOver(row)) forgetOld(state, row, now, out);
   else wakeAt(state, id, now);

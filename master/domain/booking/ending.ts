@@ -5,7 +5,6 @@ import { isAtRest } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { finish } from '../steps/finish.ts';
 import { rouse } from '../steps/occupation.ts';
-import { BOOKED_TASK_PAGE } from './booking-bounds.ts';
 import { putBooking } from './rows.ts';
 
 /** Its tasks that are to end and wait, page by page. */
@@ -13,10 +12,21 @@ export function askForBooked(id: string, out: Output): void {
   out.loads.push({ type: 'booked', booking: id });
 }
 
-/** They end with it. */
+type BookedLoaded = Extract<Event, { type: 'bookedLoaded' }>;
+
+/** They end with their bookings. */
 export function bookedLoaded(
   state: State,
-  { booking: id, tasks }: Extract<Event, { type: 'bookedLoaded' }>,
+  { pages }: BookedLoaded,
+  now: number,
+  out: Output,
+): void {
+  for (const page of pages) endPage(state, page, now, out);
+}
+
+function endPage(
+  state: State,
+  { booking: id, tasks, complete }: BookedLoaded['pages'][number],
   now: number,
   out: Output,
 ): void {
@@ -26,7 +36,7 @@ export function bookedLoaded(
     const task = state.tasks.get(row.id) ?? row;
     if (isAtRest(task)) finish(state, task, 'canceled', null, now, out);
   }
-  if (tasks.length >= BOOKED_TASK_PAGE) return askForBooked(id, out);
+  if (!complete) return askForBooked(id, out);
   const left = state.bookings.byId.get(id) ?? booking;
   putBooking(state, { ...left, endingBefore: null }, out);
   // Who was asked looked past so many of them only.

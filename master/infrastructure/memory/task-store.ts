@@ -3,6 +3,7 @@
  * that uses it, and sorts on every page. It also refuses a new task whose id is in history, which the SQL store leaves to the domain.
  */
 import type {
+  BookedWanted,
   Commit,
   Edges,
   EventPage,
@@ -187,9 +188,11 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
     return wanted.map(({ gate, limit }) => copies(page(held(gate), inOrder, null, limit)));
   }
 
-  async loadBooked(booking: string, before: number, limit: number): Promise<Task[]> {
-    const its = this.#where((t) => t.booking === booking && t.dueAt < before && isAtRest(t));
-    return copies(its.slice(0, limit));
+  async loadBooked(wanted: readonly BookedWanted[], limit: number): Promise<Task[][]> {
+    return wanted.map(({ booking, before }) => {
+      const its = this.#where((t) => t.booking === booking && t.dueAt < before && isAtRest(t));
+      return copies(its.slice(0, limit));
+    });
   }
 
   async countHeldBefore(gate: number, { time, seq }: Position, max: number): Promise<number> {

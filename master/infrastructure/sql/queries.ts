@@ -3,6 +3,7 @@
  * that is named, so that no planner can choose otherwise.
  */
 import type {
+  BookedWanted,
   Edges,
   FailurePage,
   HeldWanted,
@@ -160,12 +161,12 @@ export class Queries implements Reads {
     return this.#pages('task_ns_gate', 'queue_time', pages);
   }
 
-  async loadBooked(booking: string, before: number, limit: number): Promise<Task[]> {
+  loadBooked(wanted: readonly BookedWanted[], limit: number): Promise<Task[][]> {
     const sql = `ns = ? AND booking = ? AND due_at < ? AND state IN ('waiting', 'held', 'suspended')`;
-    const where = { sql, values: [this.#ns, booking, before] };
-    const asked = [{ where, after: null, limit }];
-    const [page = []] = await this.#pages('task_ns_booking', 'due_at', asked);
-    return page;
+    const asked = wanted.map(({ booking, before }) => {
+      return { where: { sql, values: [this.#ns, booking, before] }, after: null, limit };
+    });
+    return this.#pages('task_ns_booking', 'due_at', asked);
   }
 
   findEdges(...wanted: Parameters<TaskStore['findEdges']>): Promise<Edges> {

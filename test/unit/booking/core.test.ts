@@ -215,7 +215,10 @@ describe('bookings in the core', () => {
     expect(scheduler.executor('e1').occupation).to.equal(null);
     expect(offers(passTo(FROM + 11 * MINUTE))).to.deep.equal(['next']);
     scheduler.end('e1');
-    scheduler.send({ type: 'bookedLoaded', booking: 'bk-1', tasks: [task] });
+    scheduler.send({
+      type: 'bookedLoaded',
+      pages: [{ booking: 'bk-1', tasks: [task], complete: true }],
+    });
     expect(scheduler.state.tasks.has('late')).to.equal(false);
   });
 
@@ -225,7 +228,10 @@ describe('bookings in the core', () => {
     const task = scheduler.task('push');
     const out = scheduler.command({ type: 'bookingCanceled', bookingId: 'bk-1', groups: null });
     expect(out.loads).to.deep.include({ type: 'booked', booking: 'bk-1' });
-    scheduler.send({ type: 'bookedLoaded', booking: 'bk-1', tasks: [task] });
+    scheduler.send({
+      type: 'bookedLoaded',
+      pages: [{ booking: 'bk-1', tasks: [task], complete: true }],
+    });
     expect(scheduler.state.tasks.has('push')).to.equal(false);
     expect(booking()).to.include({ state: 'canceled', endingBefore: null });
   });

@@ -33,7 +33,7 @@ export function bookingMutants(): Mutant[] {
     {
       name: 'lets tasks wait for a booking that is over',
       settings,
-      ...onStore(() => ({ loadBooked: () => Promise.resolve([]) })),
+      ...onStore(() => ({ loadBooked: (wanted) => Promise.resolve(wanted.map(() => [])) })),
     },
     {
       name: 'forgets to write whom a booking has',
