@@ -30,7 +30,7 @@ export class LogChecks {
   readonly #world: World;
   readonly #ledger: Ledger;
   readonly #faults: Faults;
-  /** Lines that were said, by attempt, as `job/1`. */
+  /** Lines that were said, by attempt, as `12/1`: of task 12, since ids come again once a task is deleted. */
   readonly #saidCounts = new Map<string, number>();
   /** Numbers of the lines of each chunk, by attempt and the number of the first. */
   readonly #kept = new Map<string, Map<number, readonly number[]>>();
@@ -45,7 +45,7 @@ export class LogChecks {
 
   /** A handler is about to say a line: its text. */
   says({ taskId, attempt }: AttemptKey): string {
-    const name = `${taskId}/${attempt}`;
+    const name = `${this.#ledger.rowOf(taskId)?.seq}/${attempt}`;
     const count = (this.#saidCounts.get(name) ?? 0) + 1;
     this.#saidCounts.set(name, count);
     const text = `${name} ${count} ${PADDING}`;
@@ -59,7 +59,7 @@ export class LogChecks {
       const task = this.#ledger.live.get(taskSeq) ?? this.#ledger.history.get(taskSeq);
       // Of a task that was deleted nothing is kept.
       if (task === undefined) continue;
-      const name = `${task.id}/${attempt}`;
+      const name = `${taskSeq}/${attempt}`;
       const chunks = this.#kept.get(name) ?? new Map<number, readonly number[]>();
       this.#kept.set(name, chunks);
       for (const n of remove) chunks.delete(n);
@@ -75,13 +75,13 @@ export class LogChecks {
     for (const write of writes) {
       if (write.table !== 'logEnd' || write.op !== 'insert') continue;
       const { taskSeq, attempt, lineCount } = write.row;
-      const id = this.#ledger.live.get(taskSeq)?.id ?? '';
-      told.set(`${id}/${attempt}`, lineCount);
+      told.set(`${taskSeq}/${attempt}`, lineCount);
     }
     for (const write of writes) {
       if (write.table !== 'history' || write.op !== 'insert') continue;
-      const { id, attempt, state } = write.row.task;
-      if (state === 'succeeded') told.set(`${id}/${attempt}`, told.get(`${id}/${attempt}`) ?? 0);
+      const { seq, attempt, state } = write.row.task;
+      const name = `${seq}/${attempt}`;
+      if (state === 'succeeded') told.set(name, told.get(name) ?? 0);
     }
     for (const [name, count] of told) {
       const said = this.#saidCounts.get(name) ?? 0;
@@ -94,9 +94,9 @@ export class LogChecks {
   checkEnd(): void {
     if (this.#faults.mayLoseExecutors) return;
     for (const [name, count] of this.#saidCounts) {
-      const [id = '', attempt] = name.split('/');
-      const task = this.#ledger.rowOf(id);
-      if (task?.attempt !== Number(attempt)) continue;
+      const [seq, attempt] = name.split('/').map(Number);
+      const task = this.#ledger.live.get(seq ?? 0) ?? this.#ledger.history.get(seq ?? 0);
+      if (task?.attempt !== attempt) continue;
       const kept = numbersIn(this.#kept.get(name));
       const isWhole = kept.length === count;
       const isCut = (this.#saidBytes.get(name) ?? 0) > LOG_BYTES_MAX;
