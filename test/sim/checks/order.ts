@@ -13,13 +13,15 @@ import {
   mayRun,
   type Readiness,
 } from '../../../master/domain/model/executor.ts';
+import { placesOf } from '../../../master/domain/model/shared-limit.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import type { Route, TaskType } from '../../../master/domain/model/task-type.ts';
 import { groupHasRoom, hasRoom } from '../../../master/domain/limits/quota.ts';
 import { limitedUses } from '../../../master/domain/limits/supply.ts';
 import { fullestOf } from '../../../master/domain/views/limits.ts';
+import { endsWithWindow } from '../../../master/domain/booking/tasks.ts';
 import { comesFirst } from '../../../master/domain/queue/agenda.ts';
-import type { Lane } from '../../../master/domain/queue/lane.ts';
+import type { Kind, Lane } from '../../../master/domain/queue/lane.ts';
 import type { State } from '../../../master/domain/state/state.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Process, World } from '../world.ts';
@@ -36,6 +38,8 @@ export class OrderCheck {
   readonly #fairness: FairnessCheck;
   /** Lanes of which nothing could be offered after the last turn, by what is set for their types. */
   #shut = new Set<number>();
+  /** What was set for types then. */
+  #types = new Map<string, TaskType>();
   /** Routes of types then. */
   #routed = new Map<string, Route | null>();
   /** What executors had said then of what they can do. */
@@ -64,6 +68,8 @@ export class OrderCheck {
       [...state.executors.values()].filter(({ keptUntil }) => keptUntil !== null),
     );
     const [shutBefore, sharedBefore] = [this.#shut, this.#shared];
+    const typesBefore = this.#types;
+    this.#types = new Map(state.types);
     this.#shut = shutLanes(state);
     this.#shared = new Set(state.shares.keys());
     const lanes = [...state.lanes.values()].filter(
@@ -87,7 +93,10 @@ export class OrderCheck {
       if (isShared !== sharedBefore.has(offered.type)) continue;
       const isAsBefore = readinessBefore.get(executor) === executor.readiness;
       const mine = lanes.filter(({ kind }) => {
-        return mayRun(executor, kind) && hasDisk(executor, kind) && (isAsBefore || !kind.diskBytes);
+        // What a limit allowed that was set anew in this turn is not known any more.
+        if (typesBefore.get(kind.type) !== state.types.get(kind.type)) return false;
+        if (!mayRun(executor, kind) || !hasDisk(executor, kind)) return false;
+        return (isAsBefore || !kind.diskBytes) && isCounted(state, executor, kind);
       });
       if (!isShared) this.#checkOrder(state, offered, offered, executor, mine);
       else {
@@ -128,6 +137,8 @@ export class OrderCheck {
     for (const lane of lanes) {
       for (const other of lane.ready) {
         if (!comesFirst(other, place)) break;
+        // Whoever is bound for the next window of its booking does not take it.
+        if (endsWithWindow(state, other)) continue;
         if (this.#waitsSince(other, offered) > offeredAt) continue;
         if ((executor.coolDowns.get(other.id) ?? 0) > state.lastTickAt) continue;
         if (this.#isKept(state, other, offered.offeredAt ?? 0)) continue;
@@ -152,6 +163,13 @@ export class OrderCheck {
     const dueAt = wasDueFirst ? writtenAt : this.#process.worldTimeOf(task.dueAt);
     return Math.max(writtenAt, dueAt) + VISIBLE_MS_MIN;
   }
+}
+
+/** It has a label for each limit that is counted by one. */
+function isCounted({ supplies }: State, executor: Executor, { uses }: Kind): boolean {
+  return [...limitedUses(supplies, uses)].every(
+    ([{ limit }]) => placesOf(limit.per, executor).length > 0,
+  );
 }
 
 function shutLanes({ lanes, quotas, supplies }: State): Set<number> {

@@ -42,10 +42,14 @@ export class KeepingCheck {
     this.#term = state.term;
     this.#checkMirror(state);
     this.#checkCounts(state);
-    this.#checkKept(state, offered);
     if (state.lastTickAt !== this.#lastTickAt) this.#checkOver(state);
     this.#lastTickAt = state.lastTickAt;
-    if (state.deadlines.nextAt() <= state.lastTickAt) return;
+    // After the process stood still it keeps executors, binds them and ends windows by the next tick only.
+    if (state.deadlines.nextAt() <= state.lastTickAt) {
+      this.#ready.clear();
+      return;
+    }
+    this.#checkKept(state, offered);
     this.#checkTimely(state);
     if (state.accepting) this.#checkShort(state);
   }
