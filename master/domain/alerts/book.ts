@@ -255,8 +255,11 @@ export class AlertBook {
     else if (at === null) tell(alert, 'raised', now, out, isHeard);
     else {
       const risen = severity === 'warning' ? 'critical' : severity;
-      const repeatCount = alert.repeatCount + 1;
-      tell({ ...alert, severity: risen, repeatCount }, 'repeated', now, out, isHeard);
+      // Where nobody was told, what it missed, as while it was silenced, is not made up for check by check.
+      const dueCount = isHeard ? 0 : Math.floor((now - raisedAt) / (repeatMs ?? Infinity));
+      const repeatCount = Math.max(alert.repeatCount + 1, dueCount);
+      const repeated = { ...unsilenced(alert), severity: risen, repeatCount };
+      tell(repeated, 'repeated', now, out, isHeard);
     }
   }
 

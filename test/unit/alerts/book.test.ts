@@ -202,6 +202,20 @@ describe('the book of alerts', () => {
     }
   });
 
+  it('says once that a silence is over where nobody hears, however long it was', () => {
+    for (const repeatMs of [HOUR, null]) {
+      desk = new Desk();
+      desk.isHeard = false;
+      desk.rule = { ...desk.rule, repeatMs };
+      desk.check(finding('a'));
+      desk.silence('al-1', desk.now + 9 * HOUR);
+      desk.now += 9 * HOUR;
+      for (let time = 0; time < 3; time++) desk.check(finding('a'));
+      expect(desk.told).to.deep.equal(['raised a warning', 'repeated a critical']);
+      expect(desk.book.raised[0]).to.deep.include({ silencedUntil: null, silencedBy: null });
+    }
+  });
+
   it('tells of it again from the moment its silence is ended', () => {
     desk.check(finding('a'));
     desk.silence('al-1', desk.now + 9 * HOUR);
