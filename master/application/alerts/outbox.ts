@@ -208,14 +208,14 @@ export class Outbox {
   }
 
   /**
-   * What tells of nothing but what was silenced since waits until that is told again; what tells of something else as well goes
-   * as it is.
+   * What tells of nothing but what was silenced since waits until one of the silences is over; what tells of something else as
+   * well goes as it is.
    */
   #quietUntil({ told }: AlertDelivery): number {
     const ends = told.map(({ event, alert }) => {
       return event === 'cleared' ? 0 : this.#options.quietUntil(alert);
     });
-    return ends.includes(0) ? 0 : Math.max(0, ...ends);
+    return ends.length === 0 ? 0 : Math.min(...ends);
   }
 
   #isQuiet(delivery: AlertDelivery): boolean {

@@ -113,6 +113,17 @@ describe('the outbox of alerts', () => {
     await clock.pass(1);
   });
 
+  it('holds nothing back for a silence that has passed, nor for a longer one beside it', async () => {
+    quiet.set('x', clock.now() + 9 * HOUR);
+    quiet.set('y', clock.now() - HOUR);
+    quiet.set('z', clock.now() + HOUR);
+    add([delivery('passed', 'ops', ['x', 'y']), delivery('shorter', 'night', ['x', 'z'])]);
+    await clock.pass(1);
+    expect(sent).to.deep.equal(['ops passed']);
+    await clock.pass(HOUR);
+    expect(sent).to.deep.equal(['ops passed', 'night shorter']);
+  });
+
   it('tells at once that something silenced is over, and of it with what is not silenced', async () => {
     quiet.set('x', clock.now() + HOUR);
     const over = { ...toldOf('x'), event: 'cleared' } as const;
