@@ -28,7 +28,7 @@ import { FullDisk } from './full-disk.ts';
 import { knownBy, lookBy, type LookedAt, type Watched } from './look.ts';
 import { Named, receiverFields, ruleFields } from './named.ts';
 import { Outbox } from './outbox.ts';
-import { byReceiver, isHeard, piecesOf } from './tell.ts';
+import { byReceiver, hearsAnyway, isHeard, piecesOf } from './tell.ts';
 
 const CHECK_MS = 15_000;
 /** Until a term has begun. */
@@ -364,7 +364,10 @@ export class Alerts implements Part {
     const receivers = new Set(this.#receivers.byName.keys());
     for (const [at, piece] of [...piecesOf({ alerts, tellings }, receivers.size)].entries()) {
       if (at > 0) await letOthers(this.#options.clock);
-      const told = byReceiver(piece.tellings, rulesInForce(this.#rules.byName), receivers);
+      const rules = rulesInForce(this.#rules.byName);
+      const endOf = (alert: Alert) => this.#book.quietUntil(keyOf(alert));
+      const hears = hearsAnyway(piece.tellings, endOf, (some) => this.#outbox.ofEach(some));
+      const told = byReceiver(piece.tellings, rules, receivers, hears);
       const deliveries = [...told].flatMap(([receiver, some]) =>
         this.#outbox.joined(receiver, some, now, this.#options.newId),
       );

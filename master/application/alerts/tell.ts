@@ -3,6 +3,7 @@ import { type Alert, keyOf, type Telling } from '../../domain/alerts/alert.ts';
 import { ALERTS_TOLD_TOGETHER_MAX, TOLD_PER_WRITE_MAX } from '../../domain/alerts/bounds.ts';
 import type { Verdict } from '../../domain/alerts/book.ts';
 import type { AlertRule } from '../../domain/alerts/rule.ts';
+import type { Outbox } from './outbox.ts';
 
 type Piece = Pick<Verdict, 'alerts' | 'tellings'>;
 
@@ -38,11 +39,34 @@ export function isHeard(
   return (names ?? [...receivers.keys()]).some((name) => receivers.has(name));
 }
 
+type Hears = (receiver: string, telling: Telling) => boolean;
+
+/**
+ * Who need not be told again of what is not silenced any more: he hears of it, or has since then, by what was held back.
+ * @param endOf when the silence was over; 0: there was none.
+ */
+export function hearsAnyway(
+  tellings: readonly Telling[],
+  endOf: (alert: Alert) => number,
+  deliveriesOf: Outbox['ofEach'],
+): Hears {
+  const again = tellings.filter((one) => one.event === 'repeated' && endOf(one.alert) > 0);
+  const deliveries = deliveriesOf(again.map(({ alert }) => alert));
+  return (receiver, { alert }) => {
+    const end = endOf(alert);
+    return [...(deliveries.get(alert.id) ?? [])].some((one) => {
+      const isSoon = one.state !== 'failed' && (one.endedAt ?? end) >= end;
+      return isSoon && one.receiver === receiver;
+    });
+  };
+}
+
 /** Whom a rule meant that is gone, nobody knows. */
 export function byReceiver(
   tellings: readonly Telling[],
   rules: readonly AlertRule[],
   receivers: ReadonlySet<string>,
+  hears: Hears = () => false,
 ): ReadonlyMap<string, readonly Telling[]> {
   const ruleOf = new Map(rules.map((rule) => [rule.name, rule]));
   const all = new Map<string, Telling[]>();
@@ -50,7 +74,7 @@ export function byReceiver(
     const rule = ruleOf.get(telling.alert.rule);
     const names = rule === undefined ? [] : (rule.receivers ?? receivers);
     for (const name of names) {
-      if (!receivers.has(name)) continue;
+      if (!receivers.has(name) || hears(name, telling)) continue;
       const told = all.get(name);
       if (told === undefined) all.set(name, [telling]);
       else told.push(telling);

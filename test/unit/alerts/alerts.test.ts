@@ -317,6 +317,26 @@ describe('the alerts of a master', () => {
     expect(told?.sort(), 'and that one as soon as it is back').to.deep.equal(['night', 'ops']);
   });
 
+  it('tells each receiver once that a silence is over, also one that hears of it only then', async () => {
+    await alerts.setReceiver({ ...ops, name: 'night' }, null);
+    const heard: string[] = [];
+    let isAway = true;
+    answer = async (name) => {
+      const isTaken = name === 'ops' || !isAway;
+      const told = sent.at(-1)?.told ?? [];
+      if (isTaken) heard.push(`${name} ${told.map(({ event }) => event).join(', ')}`);
+      return { error: isTaken ? null : 'HTTP 500', isFinal: false };
+    };
+    free = 5;
+    await clock.pass(2 * MINUTE);
+    const [disk] = await alerts.raised();
+    const silence = { until: clock.now() + HOUR, reason: null };
+    await alerts.silence(disk?.alert.id ?? '', silence, () => true, null);
+    isAway = false;
+    await clock.pass(2 * HOUR);
+    expect(heard).to.have.members(['ops raised', 'ops repeated', 'night raised']);
+  });
+
   it('tells nobody whom the rule did not mean that it is over', async () => {
     await alerts.setReceiver({ ...ops, name: 'night' }, null);
     const mine = { ...(await ruleOf('disk')), name: 'mine', receivers: ['night'] };
