@@ -55,6 +55,16 @@ export interface Call {
   readonly agent?: Agent;
 }
 
+interface HttpFaceOptions {
+  readonly configured?: ConfiguredTokens;
+  readonly timeoutsMs?: { readonly headers: number; readonly request: number };
+  readonly connectionCountMax?: number;
+  readonly console?: ServedFiles;
+  readonly docs?: ServedFiles;
+  /** Of the master: logins are for one. */
+  readonly place?: string;
+}
+
 export class HttpFace {
   readonly master = new StandInHandle();
   readonly namespaces = new StandInNamespaces(this.master);
@@ -95,14 +105,14 @@ export class HttpFace {
   port = 0;
   readonly #sockets: Socket[] = [];
 
-  constructor(
-    configured: ConfiguredTokens = noTokens,
-    timeoutsMs?: { headers: number; request: number },
+  constructor({
+    configured = noTokens,
+    timeoutsMs,
     connectionCountMax = 1_000,
-    console: ServedFiles = new Map(),
+    console = new Map(),
+    docs = new Map(),
     place = 'here',
-    docs: ServedFiles = new Map(),
-  ) {
+  }: HttpFaceOptions = {}) {
     const metrics = createMetrics('2.0.0-test');
     const { namespaces } = this;
     metrics.watch(namespaces, [namespaces], { raisedNow: [] });

@@ -17,7 +17,7 @@ const tokens = { submitToken: null, executorToken: null, adminToken: 'admin-toke
 describe('the documentation over HTTP', () => {
   let face: HttpFace;
   before(async () => {
-    face = await new HttpFace(tokens, undefined, 1_000, new Map(), 'here', files).open();
+    face = await new HttpFace({ configured: tokens, docs: files }).open();
   });
   after(() => face.close());
 

@@ -11,7 +11,7 @@ import {
 import { LOGINS_MAX, TOKEN_LOGINS_MAX } from '../../../master/domain/bounds.ts';
 import { Problem } from '../../../master/access/http/problem.ts';
 import { digestOf } from '../../../master/access/digest.ts';
-import { type Answer, HttpFace, noTokens } from '../../helpers/http-face.ts';
+import { type Answer, HttpFace } from '../../helpers/http-face.ts';
 
 const BASE = '/scheduler/v2';
 const HOUR_MS = 3_600_000;
@@ -29,7 +29,7 @@ function cookieOf({ headers }: Answer): string {
 describe('the console over HTTP', () => {
   let face: HttpFace;
   beforeEach(async () => {
-    face = await new HttpFace(tokens, undefined, 1_000, files).open();
+    face = await new HttpFace({ configured: tokens, console: files }).open();
   });
   afterEach(() => face.close());
 
@@ -118,7 +118,11 @@ describe('the console over HTTP', () => {
     });
 
     it('is one of several in a browser, where masters on other ports of the host have theirs', async () => {
-      const other = await new HttpFace(tokens, undefined, 1_000, files, 'there').open();
+      const other = await new HttpFace({
+        configured: tokens,
+        console: files,
+        place: 'there',
+      }).open();
       const its = cookieOf(await other.post(`${BASE}/session`, { token: tokens.adminToken }));
       const ours = cookieOf(await logIn());
       expect(its.split('=')[0]).to.not.equal(ours.split('=')[0]);
@@ -284,7 +288,7 @@ describe('the console over HTTP', () => {
     });
 
     it('is asked for nowhere where no token is set, and an old cookie is no matter', async () => {
-      const open = await new HttpFace(noTokens).open();
+      const open = await new HttpFace().open();
       const cookie = cookieOf(await logIn());
       const who = await open.get(`${BASE}/whoami`, { cookie, 'sec-fetch-site': 'same-origin' });
       await open.close();

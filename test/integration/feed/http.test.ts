@@ -17,7 +17,7 @@ describe('the feed over HTTP', () => {
   let face: HttpFace;
   let lastSeq: number;
   before(async () => {
-    face = await new HttpFace({ ...noTokens, adminToken: ADMIN }).open();
+    face = await new HttpFace({ configured: { ...noTokens, adminToken: ADMIN } }).open();
   });
   after(() => face.close());
   beforeEach(() => {
@@ -238,7 +238,7 @@ describe('the feed over HTTP', () => {
   });
 
   it('lets so many wait, of one token what it leaves for others, and all of them go when the master stops', async () => {
-    const other = await new HttpFace({ ...noTokens, adminToken: ADMIN }).open();
+    const other = await new HttpFace({ configured: { ...noTokens, adminToken: ADMIN } }).open();
     const tokenOf = async (name: string) => {
       const made = await other.post(`${API_BASE}/tokens`, { name, role: 'read' }, admin);
       return { authorization: `Bearer ${made.json<{ token: string }>().token}` };

@@ -18,7 +18,7 @@ describe('logs over HTTP', () => {
   let id: string;
   let path: string;
   before(async () => {
-    face = await new HttpFace({ ...noTokens, adminToken: ADMIN }).open();
+    face = await new HttpFace({ configured: { ...noTokens, adminToken: ADMIN } }).open();
   });
   after(async () => {
     await face.master.taken.stop();

@@ -27,7 +27,7 @@ describe('the health of a master', () => {
   };
 
   beforeEach(async () => {
-    face = await new HttpFace(tokens).open();
+    face = await new HttpFace({ configured: tokens }).open();
     face.master.flow = flow;
   });
   afterEach(() => face.close());

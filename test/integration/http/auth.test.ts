@@ -6,7 +6,7 @@ import { type Right, rightOf, rights } from '../../../master/access/rights.ts';
 import type { GuardedRoute } from '../../../master/access/http/route.ts';
 import type { Role, Scope } from '../../../master/application/ports.ts';
 import { unregistered } from '../../../master/domain/model/task-type.ts';
-import { HttpFace, noTokens } from '../../helpers/http-face.ts';
+import { HttpFace } from '../../helpers/http-face.ts';
 import { submissionOf, waitingTask } from '../../helpers/stand-in-handle.ts';
 
 const BASE = '/scheduler/v2';
@@ -79,7 +79,7 @@ describe('HTTP authorisation', () => {
     // Thousands of calls.
     const agent = new Agent({ keepAlive: true });
     before(async () => {
-      face = await new HttpFace(tokens).open();
+      face = await new HttpFace({ configured: tokens }).open();
       const body = { task: { id: 'job-1', type: 't' }, user: { group: 'g' } };
       face.master.keep(waitingTask(submissionOf(body), 1));
       const made = { createdAt: 0, createdBy: null, expiresAt: null, lastUsedAt: null };
@@ -254,7 +254,7 @@ describe('HTTP authorisation', () => {
   });
 
   it('knows no named token before the store has answered, and says so', async () => {
-    const face = new HttpFace(tokens);
+    const face = new HttpFace({ configured: tokens });
     face.port = (await face.http.listen()).port;
     try {
       const by = async (token: string) =>
@@ -267,7 +267,7 @@ describe('HTTP authorisation', () => {
   });
 
   it('leaves the role of a missing token to the admin', async () => {
-    const face = await new HttpFace({ ...tokens, submitToken: null }).open();
+    const face = await new HttpFace({ configured: { ...tokens, submitToken: null } }).open();
     try {
       const by = async (token: string) =>
         (await face.get(`${BASE}/tasks`, { authorization: `Bearer ${token}` })).status;
@@ -282,7 +282,7 @@ describe('HTTP authorisation', () => {
   describe('without tokens', () => {
     let face: HttpFace;
     before(async () => {
-      face = await new HttpFace(noTokens).open();
+      face = await new HttpFace().open();
     });
     after(() => face.close());
     const list = (headers: Record<string, string>) => face.get(`${BASE}/tasks`, headers);

@@ -47,7 +47,7 @@ describe('bodies over HTTP', function () {
   const sockets: Socket[] = [];
   beforeEach(async () => {
     // A busy machine takes its time over 8 MiB.
-    face = await new HttpFace(undefined, { headers: 60_000, request: 60_000 }).open();
+    face = await new HttpFace({ timeoutsMs: { headers: 60_000, request: 60_000 } }).open();
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();

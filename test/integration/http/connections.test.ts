@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { SPARE_CONNECTION_COUNT_MAX } from '../../../master/domain/bounds.ts';
-import { everythingFrom, HttpFace, noTokens } from '../../helpers/http-face.ts';
+import { everythingFrom, HttpFace } from '../../helpers/http-face.ts';
 
 const LIST = '/scheduler/v2/tasks';
 
 describe('the connections of a master', () => {
   let face: HttpFace;
   beforeEach(async () => {
-    face = await new HttpFace(noTokens, undefined, 2).open();
+    face = await new HttpFace({ connectionCountMax: 2 }).open();
   });
   afterEach(async () => {
     face.hangUp();

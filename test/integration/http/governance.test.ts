@@ -38,7 +38,7 @@ describe('GET /governance', () => {
       submitToken: 'submit-token-0123',
       adminToken: 'admin-token-0123',
     };
-    const closed = await new HttpFace(tokens).open();
+    const closed = await new HttpFace({ configured: tokens }).open();
     try {
       const failing = closed.duties.add('retention', 3_600_000);
       await failing

@@ -117,7 +117,7 @@ describe('hostile HTTP', () => {
   /** Where the master is to lose patience, and nothing has to be quicker than that. */
   async function becomeImpatient(): Promise<void> {
     await face.close();
-    face = await new HttpFace(undefined, { headers: 150, request: 300 }).open();
+    face = await new HttpFace({ timeoutsMs: { headers: 150, request: 300 } }).open();
   }
 
   it('ends a body that stops coming, and one that trickles', async () => {

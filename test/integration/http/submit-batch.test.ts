@@ -100,7 +100,7 @@ describe('submit in batches over HTTP', () => {
 describe('batches that are too much together', function () {
   let face: HttpFace;
   beforeEach(async () => {
-    face = await new HttpFace(undefined, { headers: 120_000, request: 120_000 }).open();
+    face = await new HttpFace({ timeoutsMs: { headers: 120_000, request: 120_000 } }).open();
   });
   afterEach(() => face.close());
 

@@ -66,7 +66,7 @@ describe('a report of load', () => {
   };
 
   before(async () => {
-    face = await new HttpFace(tokens).open();
+    face = await new HttpFace({ configured: tokens }).open();
     const of = { engine: { state }, store: face.store.tasks(0), clock };
     const reports = new Reports(
       {
