@@ -33,7 +33,7 @@ export const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable'
 
 const zip = promisify(gzip);
 /** Made smaller by what they are. */
-const IS_SMALL = /^image\/png$/;
+const COMPRESSED = /^image\/png$/;
 
 /** `what` they are, in words, for whoever has not built them. Replies reject with a {@link Problem} where there is no such file. */
 export function repliesOf(files: ServedFiles, what: string) {
@@ -47,7 +47,7 @@ export function repliesOf(files: ServedFiles, what: string) {
     }
     const { contentType, bytes } = file;
     const vary = { Vary: 'Accept-Encoding', ...headers };
-    if (IS_SMALL.test(contentType) || !takesGzip(asked['accept-encoding'])) {
+    if (COMPRESSED.test(contentType) || !takesGzip(asked['accept-encoding'])) {
       return { body: bytes, contentType, headers: vary };
     }
     const body = zipped.get(file) ?? zip(bytes);
