@@ -48,6 +48,7 @@ const table = {
   'GET /': anyone,
   'GET /assets/{file}': anyone,
   'GET /docs': anyone,
+  'GET /docs/': anyone,
   'GET /docs/{file}': anyone,
   'POST /session': anyone,
   'DELETE /session': anyone,

@@ -149,11 +149,11 @@ function operationOf(route: GuardedRoute): Json {
 }
 
 /** `POST /scheduler/v2/task/{task_id}/cancel` -> `postTaskCancel`. */
-function operationIdOf({ method, path }: Route): string {
+function operationIdOf({ method, path, operationId }: Route): string {
+  if (operationId !== undefined) return operationId;
   const words = path
     .replace(API_BASE, '')
     .split(/[/.-]/)
-    .map((word) => (word === '{file}' ? 'file' : word))
     .filter((word) => word !== '' && !word.startsWith('{'));
   const name = words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
   return method.toLowerCase() + name;

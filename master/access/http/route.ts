@@ -55,6 +55,8 @@ export interface Route {
   /** As in OpenAPI: `/task/{task_id}`. */
   readonly path: string;
   readonly summary: string;
+  /** Default: its method and path in words, without what stands in braces. No two routes have the same. */
+  readonly operationId?: string;
   /** Found before the router is asked, which costs more than all else that a submit does. */
   readonly hot?: boolean;
   readonly query?: z.ZodObject;

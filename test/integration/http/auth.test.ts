@@ -176,6 +176,7 @@ describe('HTTP authorisation', () => {
         'GET /',
         'GET /assets/{file}',
         'GET /docs',
+        'GET /docs/',
         'GET /docs/{file}',
         'POST /session',
         'DELETE /session',

@@ -50,7 +50,11 @@ describe('the OpenAPI document', () => {
   });
 
   it('is what a linter of such documents finds no fault with', async () => {
-    const config = await createConfig({ extends: ['recommended'] });
+    const config = await createConfig({
+      extends: ['recommended'],
+      // `/docs/` is what people type.
+      rules: { 'no-path-trailing-slash': 'off' },
+    });
     const source = JSON.stringify(document);
     const problems = await lintFromString({ source, config });
     const told = problems.map(

@@ -7,12 +7,19 @@ import {
   type ServedFile,
   type ServedFiles,
 } from '../http/files.ts';
-import type { Route } from '../http/route.ts';
+import type { Reply, Route } from '../http/route.ts';
 
-/** Pages name one another as files of one folder: so the first is in it, wherever a proxy serves that. */
-const DOOR =
-  '<!doctype html><title>Soda Scheduler</title><meta http-equiv="refresh" content="0; url=docs/index.html">' +
-  '<a href="docs/index.html">Documentation</a>';
+/**
+ * Pages name one another as files of one folder: so the first is in it, wherever a proxy serves that. Its policy is that of
+ * pages: that of other answers would have the browser go on by TLS, also where there is none.
+ */
+function doorTo(page: string): Reply {
+  const body =
+    `<!doctype html><title>Soda Scheduler</title><meta http-equiv="refresh" content="0; url=${page}">` +
+    `<a href="${page}">Documentation</a>`;
+  const headers = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY };
+  return { body, contentType: 'text/html; charset=utf-8', headers };
+}
 
 export function docsRoutes(files: ServedFiles): Route[] {
   const replyWith = repliesOf(files, 'The pages are');
@@ -38,16 +45,20 @@ export function docsRoutes(files: ServedFiles): Route[] {
       path: '/docs',
       summary: 'Leads to the documentation.',
       replies: { done: 'text/html' },
-      // That of other answers would have the browser go on by TLS, also where there is none.
-      handle: () => ({
-        body: DOOR,
-        contentType: 'text/html; charset=utf-8',
-        headers: { 'Content-Security-Policy': CONTENT_SECURITY_POLICY },
-      }),
+      handle: () => doorTo('docs/index.html'),
+    },
+    {
+      method: 'GET',
+      path: '/docs/',
+      operationId: 'getDocsFolder',
+      summary: 'Leads to the documentation, too.',
+      replies: { done: 'text/html' },
+      handle: () => doorTo('index.html'),
     },
     {
       method: 'GET',
       path: '/docs/{file}',
+      operationId: 'getDocsFile',
       summary: 'A page of the documentation, and what pages are made of.',
       replies: { done: '*/*' },
       handle: (request) => {

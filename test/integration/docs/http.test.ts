@@ -28,6 +28,11 @@ describe('the documentation over HTTP', () => {
       'text/html; charset=utf-8',
     ]);
     expect(door.text).to.include('content="0; url=docs/index.html"');
+    const inside = await face.get('/docs/');
+    expect([inside.status, inside.text.includes('content="0; url=index.html"')]).to.deep.equal([
+      200,
+      true,
+    ]);
     const { status, text, headers } = await face.get('/docs/index.html');
     expect([status, text]).to.deep.equal([200, '<p>index</p>']);
     expect(headers['content-type']).to.equal('text/html; charset=utf-8');
@@ -35,7 +40,7 @@ describe('the documentation over HTTP', () => {
   });
 
   it('comes with the policy of the console, which sends nobody to TLS', async () => {
-    for (const path of ['/docs', '/docs/tutorial.html']) {
+    for (const path of ['/docs', '/docs/', '/docs/tutorial.html']) {
       const { headers } = await face.get(path);
       expect(headers['content-security-policy'], path).to.equal(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
