@@ -4,34 +4,37 @@
  * the rest. A second run with the same version changes nothing.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 /** What says the version beside the packages themselves, and how it stands there, `VERSION` being the old one. */
 const PLACES = [
-  ...[
-    'deploy/README.md',
-    'deploy/compose/compose.yaml',
-    'deploy/docker/Dockerfile',
-    'deploy/helm/soda/values.yaml',
-  ],
-  ...[
-    'deploy/helm/soda/Chart.yaml',
-    'docs/operations.md',
-    'docs/zh/operations.md',
-    'executor-sdk/executor-options.ts',
-  ],
+  'deploy/README.md',
+  'deploy/compose/compose.yaml',
+  'deploy/docker/Dockerfile',
+  'deploy/helm/soda/values.yaml',
+  'deploy/helm/soda/Chart.yaml',
+  'docs/operations.md',
+  'docs/zh/operations.md',
+  'executor-sdk/executor-options.ts',
 ];
 const FORMS = [
-  ...['soda-master:VERSION', 'soda-executor-ffmpeg:VERSION', '/soda:VERSION', 'soda-node/VERSION'],
-  ...['image.version="VERSION"', 'ersion: VERSION', 'ersion: "VERSION"'],
+  'soda-master:VERSION',
+  'soda-executor-ffmpeg:VERSION',
+  '/soda:VERSION',
+  'soda-node/VERSION',
+  'image.version="VERSION"',
+  'ersion: VERSION',
+  'ersion: "VERSION"',
 ];
+/** What pages say until there is a first release. */
+const UNPUBLISHED = /not on\s+a\s+registry\s+yet|还没有发布到 npm/;
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const [version = ''] = process.argv.slice(2);
-const root = JSON.parse(readFileSync('package.json', 'utf8'));
+const root = JSON.parse(readText('package.json'));
 const old = root.version;
 const problem = problemOf(version);
 if (problem !== null) fail(problem);
@@ -40,6 +43,21 @@ if (version === old) {
   process.exit(0);
 }
 
+const pages = [
+  'README.md',
+  'README.zh-CN.md',
+  'docs/how-to/install.md',
+  ...root.workspaces.map(readmeOf),
+];
+const untrue = pages.filter((page) => existsSync(page) && UNPUBLISHED.test(readText(page)));
+if (untrue.length > 0) {
+  fail(
+    `After a release it is not true that a package is not on a registry yet: ${untrue.join(', ')}.`,
+  );
+}
+
+/** Written once all are known to have what is looked for: a run that fails leaves everything as it was. */
+const changed = new Map();
 change('CHANGELOG.md', (text) => {
   const [, unreleased = ''] = /^## \[Unreleased\]\n([\s\S]*?)(?=^## \[)/m.exec(text) ?? [];
   if (unreleased.trim() === '') fail('The changelog says of nothing that it is unreleased.');
@@ -54,14 +72,15 @@ for (const folder of ['.', ...root.workspaces]) {
 }
 for (const file of PLACES) {
   change(file, (text) => {
-    const changed = FORMS.reduce(
+    const next = FORMS.reduce(
       (all, form) => all.replaceAll(form.replace('VERSION', old), form.replace('VERSION', version)),
       text,
     );
-    if (changed === text) fail(`${file} does not say ${old} where it should.`);
-    return changed;
+    if (next === text) fail(`${file} does not say ${old} where it should.`);
+    return next;
   });
 }
+for (const [file, text] of changed) writeFileSync(file, text);
 const npm = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'];
 if (spawnSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0) {
   fail('npm could not write package-lock.json.');
@@ -82,7 +101,15 @@ function problemOf(wanted) {
 }
 
 function change(file, by) {
-  writeFileSync(file, by(readFileSync(file, 'utf8')));
+  changed.set(file, by(readText(file)));
+}
+
+function readText(file) {
+  return readFileSync(file, 'utf8');
+}
+
+function readmeOf(folder) {
+  return `${folder}/README.md`;
 }
 
 function fail(message) {
