@@ -3,24 +3,13 @@
  * request or the input is not retried; what lies with the machine or is unknown is.
  */
 import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
+import { DiskFullError, isFullDisk } from '../storage/disk.ts';
 import { TAKEN_CONTAINERS } from './input-guard.ts';
 
 const DISK_FULL = 'there is no space left on the disk of the media root';
-const DISK_FULL_RETRY_AFTER_MS = 60_000;
-
-/** There is too little room for what is to be written; some may be made. To try again at once is of no use. */
-export class DiskFullError extends RetryableError {
-  constructor(message: string) {
-    super(message, { retryAfterMs: DISK_FULL_RETRY_AFTER_MS });
-  }
-}
 
 export function isFsError(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
-}
-
-export function isFullDisk(error: unknown): boolean {
-  return isFsError(error, 'ENOSPC') || isFsError(error, 'EDQUOT');
 }
 
 export function describeFsError(error: unknown, what: string): unknown {

@@ -8,7 +8,7 @@ import {
   retryAfterMs,
 } from '@soda-scheduler/executors';
 import pRetry from 'p-retry';
-import { DiskFullError, isFullDisk } from '../media/failures.ts';
+import { DiskFullError, isFullDisk } from './disk.ts';
 
 /** Within one attempt; then it is an ordinary failure of the attempt. */
 const RETRIES = 5;
@@ -19,7 +19,7 @@ const EXCERPT_BYTES_MAX = 2_048;
 export const SILENCE_MS = 30_000;
 
 /** A short answer takes no longer, however lively it is. */
-const SHORT_ANSWER_MS_MAX = 60_000;
+export const SHORT_ANSWER_MS_MAX = 60_000;
 
 /**
  * Calls it again after what may pass: answers of 408, 425, 429 and 5xx, and connections that are cut.
@@ -63,9 +63,13 @@ function mayPassSoon(error: Error): error is RetryableError {
 }
 
 /** What an answer that is no success is to be thrown as. Reads the beginning of its body. */
-export async function failureOf(what: string, answer: GuardedAnswer): Promise<Error> {
+export async function failureOf(
+  what: string,
+  answer: GuardedAnswer,
+  msMax = SHORT_ANSWER_MS_MAX,
+): Promise<Error> {
   const { status } = answer;
-  const body = (await readShort(answer.body, EXCERPT_BYTES_MAX).catch(() => null)) ?? '';
+  const body = (await readShort(answer.body, EXCERPT_BYTES_MAX, msMax).catch(() => null)) ?? '';
   const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(body.toString())?.[1];
   const message = `${what}: answered ${status}${code === undefined ? '' : ` (${code})`}`;
   if (status < 500 && ![408, 409, 425, 429].includes(status)) return new NonRetryableError(message);
@@ -73,11 +77,14 @@ export async function failureOf(what: string, answer: GuardedAnswer): Promise<Er
   return new RetryableError(message, afterMs === null ? {} : { retryAfterMs: afterMs });
 }
 
-/** As `readBounded`, for answers that are short. @throws it is not whole within a minute. */
-export async function readShort(body: Readable, bytesMax: number): Promise<Buffer | null> {
-  const giveUp = () =>
-    body.destroy(new Error(`no whole answer within ${SHORT_ANSWER_MS_MAX / 1000} s`));
-  const timer = setTimeout(giveUp, SHORT_ANSWER_MS_MAX);
+/** As `readBounded`, for answers that are short. @throws it is not whole by then. */
+export async function readShort(
+  body: Readable,
+  bytesMax: number,
+  msMax = SHORT_ANSWER_MS_MAX,
+): Promise<Buffer | null> {
+  const giveUp = () => body.destroy(new Error(`no whole answer within ${msMax / 1000} s`));
+  const timer = setTimeout(giveUp, msMax);
   try {
     return await readBounded(body, bytesMax);
   } finally {

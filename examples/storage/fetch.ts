@@ -10,8 +10,8 @@ import {
   RetryableError,
 } from '@soda-scheduler/executor-sdk';
 import type { GuardedAnswer, GuardedRequests } from '@soda-scheduler/executors';
-import { DiskFullError } from '../media/failures.ts';
-import { again, failureOf, readShort, SILENCE_MS } from './answers.ts';
+import { again, failureOf, readShort, SHORT_ANSWER_MS_MAX, SILENCE_MS } from './answers.ts';
+import { DiskFullError } from './disk.ts';
 import { type InputLocation, parseS3, shownLocation } from './locations.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -38,7 +38,11 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Called while it comes, with what is there; `of` is null where the server has not said. */
   readonly onBytes?: (bytes: number, of: number | null) => void;
+  /** In which whatever a server says but the input itself has come. Default: a minute. */
+  readonly shortAnswerMsMax?: number;
 }
+
+type Asking = Required<Pick<FetchOptions, 'signal' | 'shortAnswerMsMax'>>;
 
 export interface Fetched {
   readonly bytes: number;
@@ -56,7 +60,7 @@ export async function fetchInput(
   location: InputLocation,
   path: string,
   storage: Storage,
-  { signal, onBytes }: FetchOptions,
+  { signal, onBytes, shortAnswerMsMax = SHORT_ANSWER_MS_MAX }: FetchOptions,
 ): Promise<Fetched> {
   const what = `input ${shownLocation(location)}`;
   const file = await open(path, 'w', 0o600);
@@ -69,9 +73,11 @@ export async function fetchInput(
         `${what}: the disk has ${inMb(bavail * bsize)} MB left, and is to keep ${inMb(storage.freeBytesMin)}`,
       );
     };
-    const download = new Download(file, what, { bytesMax: storage.bytesMax, expectRoom, onBytes });
+    const { bytesMax } = storage;
+    const download = new Download(file, what, { bytesMax, expectRoom, onBytes, shortAnswerMsMax });
+    const asking = { signal, shortAnswerMsMax };
     const work = async () => {
-      const answer = await request(location, download.rangeHeaders(), storage, signal);
+      const answer = await request(location, download.rangeHeaders(), storage, asking);
       await download.take(answer);
     };
     await again(what, signal, work, () => download.takeHeadway() >= HEADWAY_BYTES);
@@ -85,8 +91,9 @@ async function request(
   location: InputLocation,
   headers: Record<string, string>,
   { requests, store }: Storage,
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<GuardedAnswer> {
+  const { signal } = asking;
   const object = typeof location === 'string' ? parseS3(location) : null;
   if (object !== null) {
     if (store === null) throw notConfigured(location, 'S3_ENDPOINT');
@@ -95,7 +102,7 @@ async function request(
   if (requests === null) throw notConfigured(location, 'INPUT_HOSTS');
   const asked = { method: 'GET', headers, signal, silenceMs: SILENCE_MS };
   let url =
-    typeof location === 'string' ? location : await resolved(location.resolve, requests, signal);
+    typeof location === 'string' ? location : await resolved(location.resolve, requests, asking);
   for (let hop = 0; ; hop++) {
     const answer = await requests.send(url, asked);
     const { location: next } = answer.headers;
@@ -120,13 +127,14 @@ export function notConfigured(location: InputLocation, setting: string): NonRetr
 async function resolved(
   url: string,
   requests: GuardedRequests,
-  signal: AbortSignal,
+  { signal, shortAnswerMsMax }: Asking,
 ): Promise<string> {
   const what = `resolve ${shownLocation(url)}`;
   const answer = await requests.send(url, { method: 'GET', signal, silenceMs: SILENCE_MS });
-  if (isGone(answer.status)) throw await unavailable(what, answer);
-  if (answer.status !== 200) throw await failureOf(what, answer);
-  const text = (await readShort(answer.body, RESOLVED_BYTES_MAX))?.toString().trim() ?? '';
+  if (isGone(answer.status)) throw await unavailable(what, answer, shortAnswerMsMax);
+  if (answer.status !== 200) throw await failureOf(what, answer, shortAnswerMsMax);
+  const said = await readShort(answer.body, RESOLVED_BYTES_MAX, shortAnswerMsMax);
+  const text = said?.toString().trim() ?? '';
   const found = text.startsWith('{') ? urlIn(text) : text;
   if (!/^https?:\/\//i.test(found)) throw new NonRetryableError(`${what}: answered no URL`);
   return found;
@@ -143,13 +151,14 @@ function urlIn(json: string): string {
 
 const isGone = (status: number) => status === 403 || status === 404 || status === 410;
 
-async function unavailable(what: string, answer: GuardedAnswer): Promise<Error> {
-  const { message } = await failureOf(what, answer);
+async function unavailable(what: string, answer: GuardedAnswer, msMax: number): Promise<Error> {
+  const { message } = await failureOf(what, answer, msMax);
   return new InputUnavailableError(message, { details: { status: answer.status } });
 }
 
 interface DownloadOptions {
   readonly bytesMax: number;
+  readonly shortAnswerMsMax: number;
   readonly onBytes: FetchOptions['onBytes'];
   /** @throws there is too little. Called before the first byte, and for each so many bytes. */
   readonly expectRoom: () => Promise<void>;
@@ -159,9 +168,7 @@ interface DownloadOptions {
 class Download {
   readonly #file: FileHandle;
   readonly #what: string;
-  readonly #bytesMax: number;
-  readonly #onBytes: FetchOptions['onBytes'];
-  readonly #expectRoom: () => Promise<void>;
+  readonly #options: DownloadOptions;
   #bytes = 0;
   #total: number | null = null;
   /** How many of them were there when it was last asked. */
@@ -170,12 +177,10 @@ class Download {
   #validator: string | null = null;
   #hash: Hash = createHash('sha256');
 
-  constructor(file: FileHandle, what: string, { bytesMax, onBytes, expectRoom }: DownloadOptions) {
+  constructor(file: FileHandle, what: string, options: DownloadOptions) {
     this.#file = file;
     this.#what = what;
-    this.#bytesMax = bytesMax;
-    this.#onBytes = onBytes;
-    this.#expectRoom = expectRoom;
+    this.#options = options;
   }
 
   get fetched(): Fetched {
@@ -198,12 +203,15 @@ class Download {
   /** @throws what is wrong with it. What was written before that stays, and is gone on from. */
   async take(answer: GuardedAnswer): Promise<void> {
     const { status, headers } = answer;
-    if (isGone(status)) throw await unavailable(this.#what, answer);
+    const { bytesMax, shortAnswerMsMax } = this.#options;
+    if (isGone(status)) throw await unavailable(this.#what, answer, shortAnswerMsMax);
     if (status === 416) {
       await this.#restart();
       throw new RetryableError(`${this.#what}: it has become shorter`);
     }
-    if (status !== 200 && status !== 206) throw await failureOf(this.#what, answer);
+    if (status !== 200 && status !== 206) {
+      throw await failureOf(this.#what, answer, shortAnswerMsMax);
+    }
     if (status === 200) await this.#restart();
     else if (!this.#isNext(headers)) {
       answer.body.destroy();
@@ -212,7 +220,7 @@ class Download {
     }
     this.#validator = validatorOf(headers);
     this.#total = status === 200 ? lengthOf(headers['content-length']) : totalOf(headers);
-    if ((this.#total ?? 0) > this.#bytesMax) {
+    if ((this.#total ?? 0) > bytesMax) {
       answer.body.destroy();
       throw this.#tooLarge();
     }
@@ -233,11 +241,12 @@ class Download {
   }
 
   async #write({ body }: GuardedAnswer): Promise<void> {
+    const { bytesMax, onBytes, expectRoom } = this.#options;
     let lookAt = this.#bytes;
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      if (this.#bytes + chunk.length > this.#bytesMax) throw this.#tooLarge();
+      if (this.#bytes + chunk.length > bytesMax) throw this.#tooLarge();
       if (this.#bytes >= lookAt) {
-        await this.#expectRoom();
+        await expectRoom();
         lookAt = this.#bytes + LOOK_BYTES;
       }
       for (let at = 0; at < chunk.length; ) {
@@ -246,7 +255,7 @@ class Download {
       }
       this.#hash.update(chunk);
       this.#bytes += chunk.length;
-      this.#onBytes?.(this.#bytes, this.#total);
+      onBytes?.(this.#bytes, this.#total);
     }
   }
 
@@ -258,7 +267,7 @@ class Download {
   }
 
   #tooLarge(): Error {
-    return new NonRetryableError(`${this.#what} has more than ${this.#bytesMax} bytes`);
+    return new NonRetryableError(`${this.#what} has more than ${this.#options.bytesMax} bytes`);
   }
 }
 

@@ -7,7 +7,7 @@ import { createReadStream } from 'node:fs';
 import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { type GuardedAnswer, GuardedRequests } from '@soda-scheduler/executors';
 import { AwsV4Signer } from 'aws4fetch';
-import { SILENCE_MS } from './answers.ts';
+import { SHORT_ANSWER_MS_MAX, SILENCE_MS } from './answers.ts';
 import type { ObjectLocation } from './locations.ts';
 
 export interface ObjectStoreSettings {
@@ -19,6 +19,8 @@ export interface ObjectStoreSettings {
   readonly sessionToken?: string | undefined;
   /** `bucket`, or `bucket/prefix` for keys that begin so. */
   readonly buckets: readonly string[];
+  /** In which whatever the storage says but an object has come. Default: a minute. */
+  readonly shortAnswerMsMax?: number;
 }
 
 export interface ObjectRequest {
@@ -50,6 +52,10 @@ export class ObjectStore {
       addresses: isInHost ? ['private'] : [hostname],
       names: { hosts: 'S3_ENDPOINT', addresses: 'S3_ENDPOINT' },
     });
+  }
+
+  get shortAnswerMsMax(): number {
+    return this.#settings.shortAnswerMsMax ?? SHORT_ANSWER_MS_MAX;
   }
 
   /** @throws {NonRetryableError} the bucket, or the beginning of the key, is not listed. */

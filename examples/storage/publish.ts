@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
-import { type GuardedAnswer, readBounded } from '@soda-scheduler/executors';
-import { again, failureOf } from './answers.ts';
+import type { GuardedAnswer } from '@soda-scheduler/executors';
+import { again, failureOf, readShort } from './answers.ts';
 import type { ObjectLocation } from './locations.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -15,6 +15,8 @@ import type { ObjectStore } from './object-store.ts';
 const PART_BYTES = 64 * 1024 * 1024;
 const PARTS_MAX = 10_000;
 const ANSWER_BYTES_MAX = 256 * 1024;
+/** While it puts many parts together, a storage says spaces now and then: that may take minutes. */
+const COMPLETED_MS_MAX = 600_000;
 
 const META = 'x-amz-meta-';
 /** Where the digest of the whole is kept, which no ETag of parts says. */
@@ -61,7 +63,7 @@ export function findObject(
     answer.body.resume();
     // Without the right to list, a storage says 403 of what is not there: a write will tell.
     if (answer.status === 404 || answer.status === 403) return null;
-    if (answer.status !== 200) throw await failureOf(what, answer);
+    if (answer.status !== 200) throw await failureOf(what, answer, store.shortAnswerMsMax);
     const metadata = Object.entries(answer.headers)
       .filter(([name]) => name.startsWith(META) && name !== DIGEST_HEADER)
       .map(([name, value]) => [name.slice(META.length), value] as const);
@@ -228,7 +230,7 @@ class Upload {
     if (answer.status === 501) {
       throw new NonRetryableError(`${this.#what}: this storage knows no If-None-Match`);
     }
-    const text = await this.#textOf(answer);
+    const text = await this.#textOf(answer, saysErrorsLate ? COMPLETED_MS_MAX : undefined);
     // This one answers 200 before it knows.
     if (saysErrorsLate && /<Error>/.test(text)) {
       throw new RetryableError(`${this.#what}: ${/<Code>(\w+)/.exec(text)?.[1] ?? 'failed'}`);
@@ -236,9 +238,11 @@ class Upload {
     return true;
   }
 
-  async #textOf(answer: GuardedAnswer): Promise<string> {
-    if (answer.status < 200 || answer.status > 299) throw await failureOf(this.#what, answer);
-    return (await readBounded(answer.body, ANSWER_BYTES_MAX))?.toString() ?? '';
+  async #textOf(answer: GuardedAnswer, msMax = this.#store.shortAnswerMsMax): Promise<string> {
+    if (answer.status < 200 || answer.status > 299) {
+      throw await failureOf(this.#what, answer, msMax);
+    }
+    return (await readShort(answer.body, ANSWER_BYTES_MAX, msMax))?.toString() ?? '';
   }
 
   /** Parts of an upload that is never completed would be kept, and paid for. Also where the attempt has to end. */

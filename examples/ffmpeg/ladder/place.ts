@@ -5,11 +5,10 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
-import { readBounded } from '@soda-scheduler/executors';
 import type { InputSettings } from '../../media/attempt/local-input.ts';
 import type { WorkFolder } from '../../media/attempt/work-folder.ts';
 import { describeFsError, isFsError } from '../../media/failures.ts';
-import { again, failureOf } from '../../storage/answers.ts';
+import { again, failureOf, readShort } from '../../storage/answers.ts';
 import { notConfigured } from '../../storage/fetch.ts';
 import { type ObjectLocation, parseS3 } from '../../storage/locations.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
@@ -215,8 +214,9 @@ class StoragePlace implements Place {
     return again(what, this.#signal, async () => {
       const object = this.#object(LADDER_FILE);
       const answer = await this.#store.send('GET', object, { signal: this.#signal });
-      if (answer.status !== 200) throw await failureOf(what, answer);
-      const text = (await readBounded(answer.body, LADDER_BYTES_MAX))?.toString() ?? '';
+      const { shortAnswerMsMax: msMax } = this.#store;
+      if (answer.status !== 200) throw await failureOf(what, answer, msMax);
+      const text = (await readShort(answer.body, LADDER_BYTES_MAX, msMax))?.toString() ?? '';
       return JSON.parse(text) as LadderResult;
     });
   }

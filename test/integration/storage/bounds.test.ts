@@ -1,20 +1,28 @@
-/** Inputs of servers that are slow without being silent, and inputs that a disk has no room for. */
+/** Servers that are slow without being silent, asked for inputs and given outputs; and inputs that a disk has no room for. */
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InputUnavailableError, RetryableError } from '@soda-scheduler/executor-sdk';
+import {
+  InputUnavailableError,
+  RetryableError,
+  type Task,
+  type TaskContext,
+} from '@soda-scheduler/executor-sdk';
 import { GuardedRequests } from '@soda-scheduler/executors';
+import { placeFor } from '../../../examples/ffmpeg/ladder/place.ts';
 import { fetchInput } from '../../../examples/storage/fetch.ts';
 import type { InputLocation } from '../../../examples/storage/locations.ts';
+import { ObjectStore } from '../../../examples/storage/object-store.ts';
+import { publishObject } from '../../../examples/storage/publish.ts';
 
 const { signal } = new AbortController();
 const store = null;
 
-describe('inputs', function () {
+describe('what is remote', function () {
   this.timeout(60_000);
   let folder: string;
   let server: Server;
@@ -54,10 +62,11 @@ describe('inputs', function () {
   }
   const fetched = (location: InputLocation) => {
     const storage = { requests, store, bytesMax: 1e6, freeBytesMin: 0 };
-    return fetchInput(location, join(folder, 'in'), storage, { signal });
+    const options = { signal, shortAnswerMsMax: 100 };
+    return fetchInput(location, join(folder, 'in'), storage, options);
   };
 
-  it('leave the disk the room that it is to keep, and wait for more', async () => {
+  it('leaves the disk the room that it is to keep, and comes once there is more', async () => {
     const path = join(folder, 'in');
     const kept = 1e15;
     reply = (response) => response.end(Buffer.alloc(70 * 1024 * 1024));
@@ -81,22 +90,18 @@ describe('inputs', function () {
   });
 
   describe('of servers that say a byte now and then', () => {
-    const { setTimeout: real } = globalThis;
-
-    beforeEach(() => {
-      // A minute is soon over.
-      const hurried = (work: () => void, ms?: number) => real(work, ms === 60_000 ? 100 : ms);
-      globalThis.setTimeout = hurried as typeof setTimeout;
-    });
-    afterEach(() => {
-      globalThis.setTimeout = real;
-    });
+    const storeOf = () =>
+      new ObjectStore({
+        ...{ endpoint: base, region: 'r', accessKeyId: 'k', secretAccessKey: 's' },
+        ...{ buckets: ['films'], shortAnswerMsMax: 100 },
+      });
+    const asked = (wanted: string) => seen.filter(({ method }) => method === wanted).length;
     const drip = (response: ServerResponse) => {
       const timer = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(timer));
     };
 
-    it('wait for a URL for a minute, and ask again', async () => {
+    it('is resolved anew where no URL comes for so long', async () => {
       reply = (response, request, n) => {
         if (n === 1) drip(response);
         else if (request.url === '/r') response.end(`${base}/a`);
@@ -105,9 +110,40 @@ describe('inputs', function () {
       expect((await fetched({ resolve: `${base}/r` })).bytes).to.equal(7);
     });
 
-    it('wait for what an error says for a minute', async () => {
+    it('is unavailable where the rest of an error does not come for so long', async () => {
       reply = (response) => drip(response.writeHead(404));
       expect(await errorOf(fetched(`${base}/a`))).to.be.instanceOf(InputUnavailableError);
+    });
+
+    it('is written again where what is said of it does not come for so long', async () => {
+      const path = join(folder, 'out');
+      writeFileSync(path, 'content');
+      reply = (response, { method }) => {
+        if (method === 'HEAD') response.writeHead(404).end();
+        else if (asked('PUT') === 1) drip(response);
+        else response.end();
+      };
+      const location = { bucket: 'films', key: 'out' };
+      const { wasThere } = await publishObject(storeOf(), location, path, { signal });
+      expect([wasThere, asked('PUT')]).to.deep.equal([false, 2]);
+    });
+
+    it('is a ladder that is read again where it does not come for so long', async () => {
+      reply = (response, { method }) => {
+        response.setHeader('x-amz-meta-soda-fingerprint', 'mark');
+        if (asked('GET') === 1 && method === 'GET') drip(response);
+        else response.end(method === 'GET' ? '{"fingerprint":"mark"}' : undefined);
+      };
+      const settings = { storage: { store: storeOf() } } as Parameters<typeof placeFor>[1];
+      const of = [{} as Task, { signal } as TaskContext] as const;
+      const place = await placeFor(
+        's3://films/vod',
+        settings,
+        of,
+        {} as Parameters<typeof placeFor>[3],
+      );
+      expect(await place.find('mark')).to.deep.equal({ fingerprint: 'mark' });
+      expect(asked('GET')).to.equal(2);
     });
   });
 });
