@@ -18,7 +18,7 @@ import { type Loudness, loudnessFilter, measureLoudness } from './loudness.ts';
 import {
   gridDefect,
   mayBeCopied,
-  type Packet,
+  type Packets,
   PACKETS_MAX,
   packetsOf,
   peakKbps,
@@ -201,7 +201,7 @@ export class PartMaker {
   }
 
   /** @throws {NonRetryableError} it has too many. */
-  async #packetsOf({ name }: Rung, path: string): Promise<readonly Packet[]> {
+  async #packetsOf({ name }: Rung, path: string): Promise<Packets> {
     const what = `rung ${name}`;
     const packets = await packetsOf(this.#settings.ffprobe, path, what, this.#limits);
     if (packets !== null) return packets;

@@ -17,9 +17,52 @@ export interface Packet {
 /** A day of 120 frames a second, and some more. */
 export const PACKETS_MAX = 11_000_000;
 
+/** In columns, 13 bytes for each: as objects the packets of a day would not fit into the heap. */
+export class Packets implements Iterable<Packet> {
+  #seconds = new Float64Array(1024);
+  #bytes = new Uint32Array(1024);
+  #isKey = new Uint8Array(1024);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add({ seconds, bytes, isKey }: Packet): void {
+    if (this.#length === this.#seconds.length) this.#grow();
+    this.#seconds[this.#length] = seconds;
+    this.#bytes[this.#length] = bytes;
+    this.#isKey[this.#length] = Number(isKey);
+    this.#length += 1;
+  }
+
+  /** Of all, in a copy. */
+  times(): Float64Array {
+    return this.#seconds.slice(0, this.#length);
+  }
+
+  *[Symbol.iterator](): Generator<Packet> {
+    for (let n = 0; n < this.#length; n++) {
+      const [seconds = Number.NaN, bytes = 0] = [this.#seconds[n], this.#bytes[n]];
+      yield { seconds, bytes, isKey: this.#isKey[n] === 1 };
+    }
+  }
+
+  #grow(): void {
+    const [seconds, bytes, isKey] = [this.#seconds, this.#bytes, this.#isKey];
+    const room = 2 * seconds.length;
+    this.#seconds = new Float64Array(room);
+    this.#bytes = new Uint32Array(room);
+    this.#isKey = new Uint8Array(room);
+    this.#seconds.set(seconds);
+    this.#bytes.set(bytes);
+    this.#isKey.set(isKey);
+  }
+}
+
 /** Reads the lines of ffprobe. */
 export class PacketReader {
-  readonly packets: Packet[] = [];
+  readonly packets = new Packets();
   readonly #most: number;
   #rest = '';
   #isFull = false;
@@ -41,7 +84,7 @@ export class PacketReader {
       this.#isFull ||= this.packets.length === this.#most;
       if (this.#isFull) return false;
       const [seconds = '', bytes = '', flags = ''] = line.split(',');
-      this.packets.push({
+      this.packets.add({
         seconds: Number(seconds),
         bytes: Number(bytes),
         isKey: flags.startsWith('K'),
@@ -57,7 +100,7 @@ export async function packetsOf(
   path: string,
   what: string,
   limits: ChildLimits,
-): Promise<readonly Packet[] | null> {
+): Promise<Packets | null> {
   const reader = new PacketReader();
   const entries = ['-select_streams', 'V:0', '-show_entries', 'packet=pts_time,size,flags'];
   const args = [
@@ -82,27 +125,27 @@ export async function packetsOf(
 }
 
 /** What keeps these packets from being a rung on the grid, as the end of a sentence; null: nothing. */
-export function gridDefect(packets: readonly Packet[], grid: Grid): string | null {
+export function gridDefect(packets: Packets, grid: Grid): string | null {
   const half = secondsOf(1, grid.rate) / 2;
-  const times = packets.map(({ seconds }) => seconds).toSorted((a, b) => a - b);
+  const times = packets.times().sort();
   // Containers round times; a quarter of a frame is no rounding.
   const off = times.findIndex((at, n) => !(Math.abs(at - secondsOf(n, grid.rate)) < half / 2));
   if (off >= 0) return `its frame ${off} is at ${times[off]} s`;
-  let key = -1;
+  let [key, keyCount] = [-1, 0];
+  let odd: number | null = null;
   for (const { seconds, isKey } of packets) {
     // In the order of decoding: what is shown before the key frame that it follows belongs to an open GOP.
     if (!isKey && seconds < key) return `its GOP at ${key} s is open`;
-    if (isKey) key = seconds;
+    if (!isKey) continue;
+    key = seconds;
+    const expected = secondsOf(keyCount++ * grid.gopFrames, grid.rate);
+    if (Math.abs(seconds - expected) >= half) odd ??= seconds;
   }
-  const keys = packets.filter(({ isKey }) => isKey).map(({ seconds }) => seconds);
-  const expected = Math.ceil(times.length / grid.gopFrames);
-  const odd = keys.findIndex(
-    (at, n) => Math.abs(at - secondsOf(n * grid.gopFrames, grid.rate)) >= half,
-  );
-  if (odd >= 0) return `it has a key frame at ${keys[odd]} s`;
-  return keys.length === expected
+  if (odd !== null) return `it has a key frame at ${odd} s`;
+  const expectedCount = Math.ceil(packets.length / grid.gopFrames);
+  return keyCount === expectedCount
     ? null
-    : `it has ${keys.length} key frames instead of ${expected}`;
+    : `it has ${keyCount} key frames instead of ${expectedCount}`;
 }
 
 /** Whether what the container says of a source allows its copy as this rung: then its packets are worth a look. */
@@ -123,16 +166,17 @@ export function mayBeCopied(video: VideoStream, rung: Rung, profile: Profile): b
 }
 
 /** The most that a GOP has. */
-export function peakKbps(packets: readonly Packet[], grid: Grid): number {
-  const bytes: number[] = [];
+export function peakKbps(packets: Packets, grid: Grid): number {
+  const kbpsOf = (bytes: number, frames: number) =>
+    (bytes * 8) / 1000 / secondsOf(frames, grid.rate);
+  let [peak, bytes] = [0, 0];
   for (const packet of packets) {
-    if (packet.isKey || bytes.length === 0) bytes.push(0);
-    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) + packet.bytes;
+    if (packet.isKey) {
+      peak = Math.max(peak, kbpsOf(bytes, grid.gopFrames));
+      bytes = 0;
+    }
+    bytes += packet.bytes;
   }
   const rest = packets.length % grid.gopFrames || grid.gopFrames;
-  // Of a source of key frames alone there are more than a call takes arguments.
-  return bytes.reduce((peak, size, n) => {
-    const frames = n === bytes.length - 1 ? rest : grid.gopFrames;
-    return Math.max(peak, (size * 8) / 1000 / secondsOf(frames, grid.rate));
-  }, 0);
+  return Math.max(peak, kbpsOf(bytes, rest));
 }
