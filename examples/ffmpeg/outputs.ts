@@ -118,7 +118,11 @@ export function temporaryFor(target: string, task: TaskKey, index: number, token
  */
 export async function removeLeftovers(targets: readonly string[], task: TaskKey): Promise<void> {
   for (const directory of new Set(targets.map((target) => dirname(target)))) {
-    for (const name of await readdir(directory)) {
+    const names = await readdir(directory).catch((error: unknown) => {
+      if (isFsError(error, 'ENOENT')) return [];
+      throw error;
+    });
+    for (const name of names) {
       if (!name.startsWith(temporaryPrefix(task))) continue;
       await rm(join(directory, name), { recursive: true, force: true });
     }

@@ -7,6 +7,7 @@ import { rm, stat } from 'node:fs/promises';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import type { InputSettings } from '../media/attempt/local-input.ts';
 import type { WorkFolder } from '../media/attempt/work-folder.ts';
+import { makeDirectoryOf } from '../media/media-root.ts';
 import { noteTargets } from './sweep.ts';
 import { notConfigured } from '../storage/fetch.ts';
 import { type ObjectLocation, parseS3 } from '../storage/locations.ts';
@@ -67,12 +68,8 @@ export async function targetsFor(
       if (location === null) {
         const file = await mediaRoot.output(path);
         files.push(file);
-        return new FileTarget(
-          file,
-          temporaryFor(file, task, index, ctx.token),
-          ctx.signal,
-          inspect,
-        );
+        const temporary = temporaryFor(file, task, index, ctx.token);
+        return new FileTarget([path, file], temporary, ctx.signal, inspect);
       }
       const store = storage?.store ?? null;
       if (store === null) throw notConfigured(path, 'S3_ENDPOINT');
@@ -87,12 +84,20 @@ export async function targetsFor(
 
 class FileTarget implements Target {
   readonly key: string;
+  readonly #path: string;
   readonly #temporary: string;
   readonly #signal: AbortSignal;
   readonly #inspect: Inspect;
 
-  constructor(path: string, temporary: string, signal: AbortSignal, inspect: Inspect) {
-    this.key = path;
+  /** `path`: as the task names the file. */
+  constructor(
+    [path, file]: readonly [string, string],
+    temporary: string,
+    signal: AbortSignal,
+    inspect: Inspect,
+  ) {
+    this.#path = path;
+    this.key = file;
     this.#temporary = temporary;
     this.#signal = signal;
     this.#inspect = inspect;
@@ -109,6 +114,7 @@ class FileTarget implements Target {
     _fingerprint: string,
     write: (temporary: string) => Promise<OutputFacts>,
   ): Promise<PlacedOutput> {
+    await makeDirectoryOf(this.key, this.#path);
     try {
       const facts = await write(this.#temporary);
       this.#signal.throwIfAborted();

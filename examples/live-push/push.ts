@@ -10,6 +10,7 @@ import {
   type Task,
   type TaskContext,
 } from '@soda-scheduler/executor-sdk';
+import { makeDirectoryOf } from '../media/media-root.ts';
 import { type Inputs, type InputOptions, checkpointOf, findInputs } from './inputs.ts';
 import { Outlet } from './outlet.ts';
 import { Pacer } from './pacer.ts';
@@ -119,7 +120,7 @@ class Push {
     const { videoKbps, audioKbps } = this.#params;
     return new Outlet(
       {
-        sink: () => this.#sink(),
+        sink: () => this.#sinkToWrite(),
         encode: { format, videoKbps, audioKbps, threads },
         ffmpeg,
         spawn: ctx.spawn,
@@ -140,6 +141,14 @@ class Push {
         : urlSink(url, allowedHosts);
     this.#report.sendsTo(sink);
     return sink;
+  }
+
+  async #sinkToWrite(): Promise<Sink> {
+    const { url, path = '' } = this.#params;
+    if (url === undefined) {
+      await makeDirectoryOf(await this.#settings.mediaRoot.output(path), path);
+    }
+    return this.#sink();
   }
 
   #sources({ main, warmup, fallback }: Inputs): Sources {

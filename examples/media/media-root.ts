@@ -61,12 +61,12 @@ export class MediaRoot {
     return real;
   }
 
-  /** Where an output goes; its directory is created. @throws {NonRetryableError} */
+  /** Where an output goes; its directory need not be there. @throws {NonRetryableError} */
   output(path: string): Promise<string> {
     return this.#target(path, 'file');
   }
 
-  /** The same where the output is a folder, which is not created. */
+  /** The same where the output is a folder. */
   outputFolder(path: string): Promise<string> {
     return this.#target(path, 'folder');
   }
@@ -75,11 +75,10 @@ export class MediaRoot {
     const wanted = resolve(this.#path, path);
     this.#confine(wanted, path);
     assertOfTasks(wanted, `output ${path}`);
-    const directory = dirname(wanted);
     try {
-      this.#confine(await realpathOfNearest(directory), path, true);
-      await mkdir(directory, { recursive: true });
-      const target = join(await realpath(directory), basename(wanted));
+      const directory = await realpathOfNearest(dirname(wanted));
+      this.#confine(directory, path, true);
+      const target = join(directory, basename(wanted));
       this.#confine(target, path);
       const existing = await lstat(target).catch(ignoreMissing);
       if (existing && !(kind === 'file' ? existing.isFile() : existing.isDirectory())) {
@@ -115,6 +114,15 @@ export class MediaRoot {
     if (!this.holds(real) || (real === this.#path && !rootItself)) {
       throw new NonRetryableError(`${given} is outside the media root`);
     }
+  }
+}
+
+/** Makes the directory of an output that is about to be written; `path`: as its task names it. @throws as `output` does. */
+export async function makeDirectoryOf(target: string, path: string): Promise<void> {
+  try {
+    await mkdir(dirname(target), { recursive: true });
+  } catch (error) {
+    throw describeFsError(error, `output ${path}`);
   }
 }
 

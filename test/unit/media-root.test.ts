@@ -1,10 +1,18 @@
 /** What a missing input is to the one who asks for it. */
 import { expect } from 'chai';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InputUnavailableError, NonRetryableError } from '@soda-scheduler/executor-sdk';
-import { MediaRoot } from '../../examples/media/media-root.ts';
+import { makeDirectoryOf, MediaRoot } from '../../examples/media/media-root.ts';
 
 describe('the media root', () => {
   it('says of an input that is not there that it is unavailable, and of no other', async () => {
@@ -25,6 +33,24 @@ describe('the media root', () => {
       for (const path of ['.soda~work/a.mov', 'link/a.mov']) {
         expect(((await failure(path)) as Error).message).to.include('are temporary files');
       }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('makes no directory before something is written into it', async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'soda-media-')));
+    try {
+      const root = await MediaRoot.open(folder);
+      const target = await root.output('new/films/a.mp4');
+      expect(target).to.equal(join(folder, 'new/films/a.mp4'));
+      await root.outputFolder('new/vod');
+      expect(readdirSync(folder)).to.deep.equal([]);
+      await makeDirectoryOf(target, 'new/films/a.mp4');
+      expect(readdirSync(join(folder, 'new'))).to.deep.equal(['films']);
+      writeFileSync(join(folder, 'file'), '');
+      const failed = makeDirectoryOf(join(folder, 'file/a.mp4'), 'file/a.mp4');
+      expect(await failed.catch(String)).to.include('output file/a.mp4 is not a usable path');
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -8,6 +8,7 @@ import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/
 import type { InputSettings } from '../../media/attempt/local-input.ts';
 import type { WorkFolder } from '../../media/attempt/work-folder.ts';
 import { describeFsError, isFsError } from '../../media/failures.ts';
+import { makeDirectoryOf } from '../../media/media-root.ts';
 import { again, failureOf, readShort } from '../../storage/answers.ts';
 import { notConfigured } from '../../storage/fetch.ts';
 import { type ObjectLocation, parseS3 } from '../../storage/locations.ts';
@@ -93,6 +94,7 @@ class FolderPlace implements Place {
     write: (folder: string) => Promise<LadderResult>,
   ): Promise<LadderResult> {
     await removeLeftovers([this.folder], this.#task);
+    await makeDirectoryOf(this.folder, this.#output);
     const temporary = temporaryFor(this.folder, this.#task, 0, this.#ctx.token);
     try {
       await mkdir(temporary);

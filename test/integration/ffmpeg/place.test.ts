@@ -56,6 +56,18 @@ describe('the folder of a ladder', () => {
     expect(visible()).to.deep.equal(['vod']);
   });
 
+  it('is in a folder that is made once there is something to write', async () => {
+    const mediaRoot = await MediaRoot.open(root);
+    const settings = { mediaRoot } as Parameters<typeof placeFor>[1];
+    await WorkFolder.within(mediaRoot, task, ctx, async (work) => {
+      const place = await placeFor('new/films/vod', settings, [task, ctx], work);
+      expect(await place.find('mark')).to.equal(null);
+      expect(visible()).to.deep.equal([]);
+      await make(place);
+    });
+    expect(readdirSync(join(root, 'new/films'))).to.deep.equal(['vod']);
+  });
+
   it('leaves alone what others have written there meanwhile', async () => {
     const [vod, film] = [join(root, 'vod'), join(root, 'vod/film.mp4')];
     const files = () => {
