@@ -34,7 +34,7 @@ export interface TranscodeCommand {
   readonly temporary: string;
   /** Ends up in the file's metadata and says from what and how it was made. */
   readonly fingerprint: string;
-  /** For decoding and encoding each; null leaves it to ffmpeg. */
+  /** For decoding, filters and encoding each; null leaves it to ffmpeg. */
   readonly threads: number | null;
 }
 

@@ -20,9 +20,9 @@ const HELP = `Runs tasks of the types ffmpeg.transcode, ffmpeg.edit and, where t
   SODA_URL             the master (${DEFAULT_URL})
   SODA_EXECUTOR_TOKEN  opens the session; or SODA_EXECUTOR_TOKEN_FILE, where it is in a file
   SODA_CA_FILE         whom to trust behind https (those that Node trusts)
-  FREE_MB_MIN          with less room in it, it is offered no task (200)
+  FREE_MB_MIN          with less room in it, it is offered no task, and fetches no input any further (200)
   FFMPEG, FFPROBE      the programs (from PATH)
-  FFMPEG_THREADS       for decoding and encoding each (ffmpeg decides)
+  FFMPEG_THREADS       for decoding, filters and encoding each (ffmpeg decides)
   PROFILES             a file of YAML or JSON with profiles of ffmpeg.ladder (one named default)
   KEYS                 the folder with keys for AES-128, outside of MEDIA_ROOT (nothing is encrypted)
   WORK_HOURS           what a task that never runs again has left is removed after so long (168)
@@ -83,7 +83,8 @@ async function main(env: z.output<typeof settings>): Promise<void> {
     }
   };
   setInterval(() => void clean(), SWEEP_EVERY_MS).unref();
-  await clean();
+  // Beside attempts, too: this one may have a week of many tasks to remove.
+  void clean();
   await executor.start();
 }
 

@@ -24,7 +24,7 @@ import type { Inspect, Target } from './targets.ts';
 import { type Wanted, expectedSeconds, findDefect, sourceOf } from './verify.ts';
 
 export interface FfmpegSettings extends Prober, InputSettings {
-  /** For decoding and encoding each; a task may ask for less. Null leaves it to ffmpeg. */
+  /** For decoding, filters and encoding each; a task may ask for less. Null leaves it to ffmpeg. */
   readonly threads: number | null;
   /** An ffmpeg that makes no headway for so long is ended. Default 60 s. */
   readonly stallMs?: number;

@@ -26,7 +26,7 @@ export const resolution = z
     error: `expected up to ${PIXELS_MAX} pixels (8192x4320)`,
   });
 
-/** For decoding and encoding each. The executor may have a smaller bound. */
+/** For decoding, filters and encoding each. The executor may have a smaller bound. */
 export const threads = z.int().min(1).max(64);
 
 /** @throws {NonRetryableError} that names each wrong field and what was expected. */
