@@ -3,20 +3,12 @@
  * nothing else may be random: no `Math.random`, no platform ids.
  */
 export class Random {
-  #state: number;
+  /** In [0, 1). */
+  readonly next: () => number;
 
   constructor(seed: number) {
     // Seeds follow one another; their first numbers must not.
-    this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
-  }
-
-  /** In [0, 1). Mulberry32 (Tommy Ettinger, public domain). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+    this.next = numbersOf(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0);
   }
 
   /** A whole number from `low` to `high`, both included. */
@@ -44,4 +36,16 @@ export class Random {
     }
     return (entries[0] as [K, number])[0];
   }
+}
+
+/** Each call answers the next one in [0, 1): Mulberry32 (Tommy Ettinger, public domain). */
+export function numbersOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
 }

@@ -8,23 +8,13 @@ import { createClient, type TaskView } from '@soda-scheduler/client';
 import { eitherStore } from '../helpers/system/either-store.ts';
 import { describeSystem, type Mark, type System, user } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
+import { numbersOf } from '../sim/random.ts';
 
 const TASK_COUNT = 120;
 const FAULT_COUNT = 6;
 /** Tasks that end between one fault and the next. */
 const PACE_COUNT = 8;
 const EXECUTORS = ['a', 'b', 'c'];
-
-/** A small generator (mulberry32): equal seeds choose equal faults. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Starts an executor again under its id whenever it has ended, until told to stop. */
 function supervise(system: System): { kill(id: string): void; stop(): void } {
@@ -64,7 +54,7 @@ describeSystem(
     it('runs every accepted task to its end', async function () {
       const seed = randomInt(2 ** 31);
       console.log(`      seed ${seed}`);
-      const random = seeded(seed);
+      const random = numbersOf(seed);
       const system = await start({ SODA_CRASH_BUDGET: '1000', SODA_ASSIGN_TIMEOUT: '1' });
       const notify_url = system.receiver.url('chaos');
       const supervisor = supervise(system);

@@ -1,7 +1,7 @@
 /** How many executors are advised, against what the theory of queues says where it has a formula. */
 import { expect } from 'chai';
 import { adviseFleet, type Observed } from '../../../cli/fleet/advice.ts';
-import { randomOf } from './random.ts';
+import { numbersOf } from '../../sim/random.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -41,7 +41,7 @@ describe('advice on how many executors there should be', () => {
     { perMinute: 1, meanMs: 240_000, waitMs: 60_000 },
   ]) {
     it(`is what Erlang's formula says: ${perMinute} a minute, ${meanMs / 1000} s each`, () => {
-      const random = randomOf(perMinute);
+      const random = numbersOf(perMinute);
       const observed = chance(perMinute, meanMs, 1_440, random);
       const advice = adviseFleet(observed, { waitMs, percentile: 95 }, random);
       const right = erlangC(perMinute / MINUTE_MS, meanMs, waitMs, 0.05);
@@ -58,7 +58,7 @@ describe('advice on how many executors there should be', () => {
       adviseFleet(
         { points, pointMs: MINUTE_MS, runMs },
         { waitMs: 0, percentile: 99 },
-        randomOf(1),
+        numbersOf(1),
       );
     expect(of(burst)?.executors).to.be.above(20 * (of(even)?.executors ?? 0));
     expect(of(even)?.load).to.equal(5);
@@ -72,7 +72,7 @@ describe('advice on how many executors there should be', () => {
       accepted: at >= 600 && at < 660 ? 300 : 30,
     }));
     const observed = { points, pointMs: MINUTE_MS, runMs: [6_000] };
-    const advice = adviseFleet(observed, { waitMs: 60_000, percentile: 95 }, randomOf(1));
+    const advice = adviseFleet(observed, { waitMs: 60_000, percentile: 95 }, numbersOf(1));
     expect(advice?.arrivals).to.be.within(18_000, 20_000);
     // Of the whole day it would be 4.1.
     expect(advice?.load).to.be.closeTo(15.9, 0.5);

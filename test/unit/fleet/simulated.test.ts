@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { adviseFleet, type Objective, type Observed } from '../../../cli/fleet/advice.ts';
-import { randomOf } from './random.ts';
+import { numbersOf } from '../../sim/random.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
@@ -106,7 +106,7 @@ describe('advice on a fleet, and that fleet simulated', () => {
   for (const [name, traffic] of Object.entries(traffics)) {
     it(`is as many as meet the objective, where fewer do not: ${name}`, () => {
       const told = Array.from({ length: DAY_COUNT }, (_, n) => {
-        const random = randomOf(100 + n);
+        const random = numbersOf(100 + n);
         const day = dayOf(traffic, random);
         const advice = adviseFleet(observed(day), objective, random);
         if (advice === null) throw new Error('nothing is advised');
