@@ -1,5 +1,6 @@
 /** Part of `browser.test.ts`, in its browser and on its master: forms that are pages, and what may happen while one is sent. */
 import { expect } from 'chai';
+import { eventually } from '../../helpers/system/wait.ts';
 import type { Console } from './console.ts';
 
 /** @param logIn with the token of whoever was here. */
@@ -124,6 +125,8 @@ export function itFillsForms(of: () => Console, logIn: () => Promise<void>): voi
     }
     await go('#/xyz');
     await says('There is no such page.');
-    await page.waitForFunction(`document.title.startsWith('There is no such page.')`);
+    await eventually('the title says so', async () =>
+      (await page.title()).startsWith('There is no such page.'),
+    );
   });
 }
