@@ -1,7 +1,7 @@
 /**
  * Builds the pages of `docs/`, and what they lead to in the repository, into `master/dist/docs/`, from where the master
- * serves them: pages that need no script, a script that searches them, and nothing of any other host. They may as well be
- * opened from that folder, or be served by whatever serves files. What is there already is left alone.
+ * serves them: pages that need no script, a script that searches them, and nothing of any other host. Whatever serves files
+ * may serve them; pages can be opened from that folder, too, without the search. What is there already is left alone.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -102,9 +102,9 @@ function partsOf(parts) {
   return `<h2>On this page</h2><ul>${items.join('')}</ul>`;
 }
 
-/** Each field stands for the first place of its name. */
-const filled = (template, fields) =>
-  Object.entries(fields).reduce((html, [name, value]) => html.replace(name, () => value), template);
+/** Fields go where their names stand in double braces, whatever they have in them. */
+export const filled = (template, fields) =>
+  template.replace(/\{\{([A-Z]+)\}\}/g, (_, name) => fields[name]);
 
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign]);
@@ -126,8 +126,9 @@ function isFresh() {
   const builtAt = statSync(PAGE).mtimeMs;
   const filesIn = (folder) => readdirSync(folder).map((name) => join(folder, name));
   const own = fileURLToPath(import.meta.url);
-  const sources = [...findPages(), ...filesIn('docs/images'), ...filesIn('site')];
-  return [own, 'package-lock.json', ...sources].every((file) => statSync(file).mtimeMs <= builtAt);
+  const folders = [...filesIn('docs/images'), ...filesIn('site')];
+  const sources = [own, 'package-lock.json', 'console/icon.svg', ...findPages(), ...folders];
+  return sources.every((file) => statSync(file).mtimeMs <= builtAt);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,4 +1,4 @@
-/** Searches all pages in the browser: every word has to be in a heading or below it; headings go first. Works without a server. */
+/** Searches all pages in the browser: every word has to be in a heading or below it; headings go first. Needs a server of files: of a folder browsers load neither this nor what is searched. */
 const BEST_MAX = 12;
 const AROUND = 60;
 

@@ -10,12 +10,15 @@ const FIRST_PAGE_ZIPPED_BYTES_MAX = 16 * 1024;
 
 describe('the site', () => {
   let files: ReadonlyMap<string, Buffer>;
+  let filled: (template: string, fields: Record<string, string>) => string;
   const pages = new Map<string, string>();
   before(async () => {
-    const { makeSite } = (await import(join(root, 'scripts/site.mjs'))) as {
+    const made = (await import(join(root, 'scripts/site.mjs'))) as {
       makeSite: () => Promise<ReadonlyMap<string, Buffer>>;
+      filled: typeof filled;
     };
-    files = await makeSite();
+    filled = made.filled;
+    files = await made.makeSite();
     for (const [name, bytes] of files) if (name.endsWith('.html')) pages.set(name, String(bytes));
   });
 
@@ -68,6 +71,14 @@ describe('the site', () => {
       );
       expect(html, page).to.not.match(/<(?:link|script|img)[^>]*(?:src|href)="(?:https?:)?\/\//);
     }
+  });
+
+  it('has everything in its place, whatever words a page has', () => {
+    const fields = { TITLE: 'BODY of {{BODY}}', BODY: '<h2>TITLE $& {{TITLE}}</h2>' };
+    expect(filled('<title>{{TITLE}}</title>{{BODY}}', fields)).to.equal(
+      '<title>BODY of {{BODY}}</title><h2>TITLE $& {{TITLE}}</h2>',
+    );
+    for (const [page, html] of pages) expect(html, page).to.not.match(/\{\{[A-Z]+\}\}/);
   });
 
   it('marks in the menu where one is, and says in which language', () => {
