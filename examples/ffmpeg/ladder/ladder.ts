@@ -89,9 +89,8 @@ class Ladder {
     const { encrypt, output, input: location } = this.#params;
     const attempt = [this.#task, this.#ctx] as const;
     const place = await placeFor(output, this.#settings, attempt, this.#folder);
-    const encryption = encrypt && {
-      ...{ key: await readKey(this.#settings.keys, encrypt.key), uri: encrypt.uri },
-    };
+    const { keys } = this.#settings;
+    const encryption = encrypt && { key: await readKey(keys, encrypt.key), uri: encrypt.uri };
     const input = await localInput(location, this.#settings, this.#ctx, this.#folder);
     if (place.folder !== null && !relative(place.folder, input.path).startsWith('..')) {
       throw new NonRetryableError(`input ${input.name} is in the folder of the output`);
