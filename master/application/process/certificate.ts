@@ -8,7 +8,7 @@ import type { Part } from './lifecycle.ts';
 
 /** Files are looked at, not watched: what Kubernetes and certbot replace is a link. */
 const PERIOD_MS = 10_000;
-const DAY_MS = 86_400_000;
+const DAY_SECONDS = 86_400;
 
 export interface TlsPair {
   /** PEM, as the key. */
@@ -54,9 +54,9 @@ export class Certificate implements Part {
   }
 
   /** Until it expires, by the wall clock; below zero once it has. */
-  get daysLeft(): number {
+  get secondsLeft(): number {
     const { clock } = this.#options;
-    return (this.#pair.expiresAt - clock.now() - clock.departureMs()) / DAY_MS;
+    return (this.#pair.expiresAt - clock.now() - clock.departureMs()) / 1000;
   }
 
   /** Another one is there, and cannot be used. */
@@ -106,8 +106,8 @@ export class Certificate implements Part {
 
   #tell(message: string): void {
     const { log } = this.#options;
-    const fields = { event: 'tls', days_left: Math.floor(this.daysLeft) };
-    if (this.daysLeft > 0) log.info(message, fields);
+    const fields = { event: 'tls', days_left: Math.floor(this.secondsLeft / DAY_SECONDS) };
+    if (this.secondsLeft > 0) log.info(message, fields);
     else log.error(`${message}, with a certificate that has expired`, fields);
     if (this.#pair.isKeyOpen) {
       log.warn('every user of this machine can read SODA_TLS_KEY: chmod o-r it', { event: 'tls' });

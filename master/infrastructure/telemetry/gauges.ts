@@ -7,7 +7,6 @@ import { type Backlog, NO_BACKLOG } from '../../domain/views/backlog.ts';
 import type { Alert } from '../../domain/alerts/alert.ts';
 import type { Labels } from './labels.ts';
 
-const DAY_SECONDS = 86_400;
 const executorStates = ['connecting', 'idle', 'offered', 'busy', 'draining'] as const;
 
 /** What is read at the moment of a scrape. */
@@ -36,7 +35,7 @@ export interface Raised {
 
 /** What the master shows to whoever connects by TLS. */
 export interface Certified {
-  readonly daysLeft: number;
+  readonly secondsLeft: number;
   readonly isStale: boolean;
 }
 
@@ -99,7 +98,7 @@ function gaugesIn(registry: Registry) {
 
 function watchCertificate(gauge: MakeGauge, certificate: Certified | null): void {
   gauge('tls_certificate_seconds_left', 'Until the certificate expires.', [], (seconds) => {
-    if (certificate !== null) seconds.set(certificate.daysLeft * DAY_SECONDS);
+    if (certificate !== null) seconds.set(certificate.secondsLeft);
   });
   gauge('tls_certificate_stale', '1: another one is there, and cannot be used.', [], (stale) => {
     if (certificate !== null) stale.set(certificate.isStale ? 1 : 0);

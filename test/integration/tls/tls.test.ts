@@ -181,7 +181,7 @@ describe('TLS by the master itself (openssl)', () => {
     put(makePair(folder, 'second', { ca, days: 5 }));
     await looked();
     expect(certificate.isStale).to.equal(false);
-    expect(Math.round(certificate.daysLeft)).to.equal(5);
+    expect(Math.round(certificate.secondsLeft / 86_400)).to.equal(5);
     expect(nameOf(await dial(port))).to.equal('CN=second');
     early.write('GET /still HTTP/1.1\r\nHost: x\r\n\r\n');
     const [answer] = (await once(early, 'data')) as [Buffer];
