@@ -8,9 +8,7 @@ import { isInTrouble, type Row, rowsOf, type Shown, type Span } from './rows.ts'
 
 const HOUR_MS = 3_600_000;
 /** Percent of the span: words of a window that is narrower stand beside it. */
-const NARROW = 5;
-/** As wide is a window at least. */
-const LEAST_PX = 17;
+const NARROW_PERCENT_MAX = 5;
 
 interface Props {
   readonly of: readonly BookingView[];
@@ -132,7 +130,7 @@ function Window({
       <b>{words[0]}</b> <span>{words[1]}</span>
     </a>
   );
-  if (width > NARROW || room < NARROW) return window;
+  if (width > NARROW_PERCENT_MAX || room < NARROW_PERCENT_MAX) return window;
   return (
     <>
       {window}
@@ -140,7 +138,7 @@ function Window({
         class="booked-beside"
         aria-hidden="true"
         style={{
-          left: `max(${left + width}%, calc(${left}% + ${LEAST_PX}px))`,
+          left: `max(${left + width}%, calc(${left}% + var(--booked-least)))`,
           maxWidth: `${room}%`,
           top,
         }}
