@@ -88,7 +88,7 @@ function fieldsOf(booking: BookingView): (readonly [string, string | number | nu
     ['executors', executorsInWords(booking)],
     ['bound', booking.executors.join(' ')],
     ['short', booking.short === 0 ? null : `${booking.short} that should be bound by now`],
-    ...booking.unready.map((one) => ['not of use', unreadyInWords(one)] as const),
+    ...booking.unready.map((one) => ['cannot serve', unreadyInWords(one)] as const),
     ['tasks', booking.maintenance ? 'none: it is for maintenance' : booking.tasks],
     ['bound before', `${booking.lead} s`],
     ['held before', `${booking.hold} s`],

@@ -143,11 +143,11 @@ describe('soda booking', function () {
     await eventually('it is bound', async () => (await fields(id)).get('bound') === 'push-1');
     answer = 'no encoder here';
     executor.checkReady();
-    await eventually('it is seen', async () => (await fields(id)).has('not of use'));
+    await eventually('it is seen', async () => (await fields(id)).has('cannot serve'));
     expect(Object.fromEntries(await fields(id))).to.include({
       state: 'bound',
       executors: '1 of 1',
-      'not of use': 'push-1: no encoder here',
+      'cannot serve': 'push-1: no encoder here',
       short: '1 that should be bound by now',
     });
     const ops = await idOf(
