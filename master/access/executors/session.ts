@@ -10,9 +10,9 @@ import { fullAllowance, type LogAllowance, type LogTaker } from './log-intake.ts
 
 /** What a master of this version understands beyond 2.0.0. `event` and `log` only where they are kept. */
 const FEATURES = ['mac', 'fenced', 'timeouts', 'alert', 'parts'];
-/** A process may not wish for a lease that one lost packet would end. */
 /** What tasks of bookings may take of what may be unacknowledged, of one session and of all. */
 const ANNOUNCED_SHARE_MAX = 0.25;
+/** A process may not wish for a lease that one lost packet would end. */
 const LEASE_MS_MIN = 6_000;
 
 export interface SessionsOptions {
