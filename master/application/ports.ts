@@ -11,6 +11,7 @@ import type { LogStore } from './logs/log-store.ts';
 import type { LoadReads, LoadUpkeep } from './reports/load-query.ts';
 import type { UsageReads, UsageUpkeep } from './reports/usage-query.ts';
 import type { Audit, RowWrite, WholeRows } from '../domain/changes.ts';
+import type { BookedWanted } from '../domain/booking/booking.ts';
 import type { Absence, Pause } from '../domain/model/pause.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { FeedEvent } from '../domain/feed/feed-event.ts';
@@ -109,12 +110,6 @@ export interface HeldWanted {
 export interface LaneEnd {
   readonly lane: number;
   readonly after: Position | null;
-}
-
-/** Tasks of a booking that are due before then. */
-export interface BookedWanted {
-  readonly booking: string;
-  readonly before: number;
 }
 
 /** Tasks of a lane, those that are held by themselves. */

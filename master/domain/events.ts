@@ -7,11 +7,10 @@ import type { Pause, RowScope } from './model/pause.ts';
 import type { ViewChange } from './model/saved-view.ts';
 import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
-import type { BookingChange } from './booking/booking.ts';
+import type { BookedPage, BookingChange } from './booking/booking.ts';
 import type { Position, QueueEnd } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
-import type { JobHappening } from './jobs/job-events.ts';
-import type { BackfillPage } from './jobs/job-events.ts';
+import type { BackfillPage, JobHappening } from './jobs/job-events.ts';
 import type { NewWork, Work } from './long-work/work.ts';
 import type { NewTask, TaskChange } from './model/new-task.ts';
 import type { AttemptError, Notification, Task } from './model/task.ts';
@@ -364,14 +363,7 @@ type Happening =
   /** Null: there was none to be done any more. */
   | { readonly type: 'workLoaded'; readonly page: WorkPage | BackfillPage | null }
   /** Tasks that are to end with it, and wait: `BOOKED_TASK_PAGE` of them, or the last. */
-  | {
-      readonly type: 'bookedLoaded';
-      readonly pages: readonly {
-        readonly booking: string;
-        readonly tasks: readonly Task[];
-        readonly complete: boolean;
-      }[];
-    }
+  | { readonly type: 'bookedLoaded'; readonly pages: readonly BookedPage[] }
   | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
   | { readonly type: 'heldLoaded'; readonly pages: readonly HeldPage[] }
   | { readonly type: 'delayedLoaded'; readonly tasks: readonly Task[]; readonly complete: boolean }

@@ -9,7 +9,7 @@ import { RELEASE_COUNT_MAX } from './bounds.ts';
 import { isOfBookings, onBooking, type OnBooking } from './booking/set.ts';
 import { endPastWindows } from './booking/due.ts';
 import { settleBookings } from './booking/settle.ts';
-import { bookedLoaded } from './booking/ending.ts';
+import { endBooked } from './booking/ending.ts';
 import { askForHeld } from './limits/places.ts';
 import type { JobHappening } from './jobs/job-events.ts';
 import { isOfJobs, type OfJobs, onJobs } from './jobs/on-jobs.ts';
@@ -216,7 +216,8 @@ function rowsLoaded(state: State, event: Loaded, now: number, out: Output): void
     case 'notificationsLoaded':
       return notificationsLoaded(state, event, now, out);
     case 'bookedLoaded':
-      return bookedLoaded(state, event, now, out);
+      for (const page of event.pages) endBooked(state, page, now, out);
+      return;
   }
 }
 

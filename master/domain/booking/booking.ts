@@ -1,4 +1,5 @@
 /** A booking: executors of a type that are kept for one group in a window of time, once or again and again. */
+import type { Task } from '../model/task.ts';
 import type { Part } from '../plan/plan.ts';
 
 /**
@@ -85,6 +86,19 @@ export interface Booking extends BookingSpec {
   /** Its tasks that are due before that instant, and wait, are yet to be ended; null: there are none. */
   readonly endingBefore: number | null;
   readonly endedAt: number | null;
+}
+
+/** Tasks of a booking that are due before then. */
+export interface BookedWanted {
+  readonly booking: string;
+  readonly before: number;
+}
+
+/** Some of them; `complete`: there are no others. */
+export interface BookedPage {
+  readonly booking: string;
+  readonly tasks: readonly Task[];
+  readonly complete: boolean;
 }
 
 /** It has no window any more. */

@@ -1,6 +1,6 @@
 /** Tasks that wait for a booking end with it: some in each turn. */
 import type { Output } from '../effects.ts';
-import type { Event } from '../events.ts';
+import type { BookedPage } from './booking.ts';
 import { isAtRest } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { finish } from '../steps/finish.ts';
@@ -12,21 +12,10 @@ export function askForBooked(id: string, out: Output): void {
   out.loads.push({ type: 'booked', booking: id });
 }
 
-type BookedLoaded = Extract<Event, { type: 'bookedLoaded' }>;
-
-/** They end with their bookings. */
-export function bookedLoaded(
+/** They end with it. */
+export function endBooked(
   state: State,
-  { pages }: BookedLoaded,
-  now: number,
-  out: Output,
-): void {
-  for (const page of pages) endPage(state, page, now, out);
-}
-
-function endPage(
-  state: State,
-  { booking: id, tasks, complete }: BookedLoaded['pages'][number],
+  { booking: id, tasks, complete }: BookedPage,
   now: number,
   out: Output,
 ): void {

@@ -10,10 +10,11 @@ import type {
   TaskSearch,
   TaskStore,
 } from '../../application/ports.ts';
+import type { BookedWanted } from '../../domain/booking/booking.ts';
 import { copyOf } from '../../domain/changes.ts';
 import { matches } from '../../domain/model/task-filter.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
-import type { Task } from '../../domain/model/task.ts';
+import { isAtRest, type Task } from '../../domain/model/task.ts';
 import type { Position } from '../../domain/queue/window.ts';
 import type { Rows } from './rows.ts';
 
@@ -21,6 +22,11 @@ import type { Rows } from './rows.ts';
 export const inOrder = (task: Task): Position => ({ time: task.queueTime, seq: task.seq });
 
 export const isWaiting = (task: Task): boolean => task.state === 'waiting';
+
+/** At rest, of that booking, and due by then. */
+export function isBooked({ booking, before }: BookedWanted): (task: Task) => boolean {
+  return (task) => task.booking === booking && task.dueAt < before && isAtRest(task);
+}
 
 export const copies = (tasks: readonly Task[]): Task[] => tasks.map((task) => ({ ...task }));
 

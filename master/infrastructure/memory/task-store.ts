@@ -3,7 +3,6 @@
  * that uses it, and sorts on every page. It also refuses a new task whose id is in history, which the SQL store leaves to the domain.
  */
 import type {
-  BookedWanted,
   Commit,
   Edges,
   EventPage,
@@ -43,7 +42,7 @@ import { followClock } from './clock.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { page, Rows } from './rows.ts';
 import { copies, countOf, failureOf, foundBy, inOrder, isWaiting } from './search.ts';
-import { newestOf, pageOf, shownOf } from './search.ts';
+import { isBooked, newestOf, pageOf, shownOf } from './search.ts';
 import { MemoryUsage } from './usage.ts';
 
 /** Nothing is kept from anybody who shares this process. */
@@ -188,11 +187,8 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
     return wanted.map(({ gate, limit }) => copies(page(held(gate), inOrder, null, limit)));
   }
 
-  async loadBooked(wanted: readonly BookedWanted[], limit: number): Promise<Task[][]> {
-    return wanted.map(({ booking, before }) => {
-      const its = this.#where((t) => t.booking === booking && t.dueAt < before && isAtRest(t));
-      return copies(its.slice(0, limit));
-    });
+  async loadBooked(...[wanted, limit]: Parameters<TaskStore['loadBooked']>): Promise<Task[][]> {
+    return wanted.map((one) => copies(this.#where(isBooked(one)).slice(0, limit)));
   }
 
   async countHeldBefore(gate: number, { time, seq }: Position, max: number): Promise<number> {

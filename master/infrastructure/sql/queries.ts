@@ -3,7 +3,6 @@
  * that is named, so that no planner can choose otherwise.
  */
 import type {
-  BookedWanted,
   Edges,
   FailurePage,
   HeldWanted,
@@ -161,7 +160,7 @@ export class Queries implements Reads {
     return this.#pages('task_ns_gate', 'queue_time', pages);
   }
 
-  loadBooked(wanted: readonly BookedWanted[], limit: number): Promise<Task[][]> {
+  loadBooked(...[wanted, limit]: Parameters<TaskStore['loadBooked']>): Promise<Task[][]> {
     const sql = `ns = ? AND booking = ? AND due_at < ? AND state IN ('waiting', 'held', 'suspended')`;
     const asked = wanted.map(({ booking, before }) => {
       return { where: { sql, values: [this.#ns, booking, before] }, after: null, limit };
