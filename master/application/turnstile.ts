@@ -164,6 +164,16 @@ export async function inPieces<T>(work: Pieces<T>, clock: Pick<Clock, 'now' | 's
   return step.value;
 }
 
+/** For work that waits in between: what is returned lets others have their turn, where they have waited for so long. */
+export function breathing(clock: Pick<Clock, 'now' | 'soon'>): () => Promise<void> {
+  let turnAt = clock.now();
+  return async () => {
+    if (clock.now() - turnAt < TURN_MS) return;
+    await letOthers(clock);
+    turnAt = clock.now();
+  };
+}
+
 /** They have their turn. */
 export function letOthers(clock: Pick<Clock, 'soon'>): Promise<void> {
   return new Promise((resolve) => clock.soon(resolve));

@@ -17,6 +17,7 @@ import { readEdges } from './read-edges.ts';
 import { readWork } from './read-work.ts';
 import { JobReader } from '../jobs/read-jobs.ts';
 import type { TaskStore } from '../ports.ts';
+import { breathing } from '../turnstile.ts';
 
 export interface Loaded {
   readonly event: Event;
@@ -43,8 +44,8 @@ export async function read(
     case 'triggers':
     case 'settled':
     case 'replan': {
-      const breathe = () => new Promise<void>((resolve) => clock.soon(resolve));
-      const events = await new JobReader(store, templates, breathe).read(state, first, now);
+      const reader = new JobReader({ store, templates, breathe: breathing(clock) });
+      const events = await reader.read(state, first, now);
       return events.flatMap(alone);
     }
     default:

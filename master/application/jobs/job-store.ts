@@ -46,6 +46,13 @@ export interface OccurrenceQuery {
   readonly limit: number;
 }
 
+/** Jobs by name, as far as there was room. */
+export interface LoadedJobs {
+  readonly jobs: readonly Job[];
+  /** Names that there was no room for; of the others there are no more jobs than these. */
+  readonly rest: readonly string[];
+}
+
 export interface JobCount {
   readonly count: number;
   readonly last: string | null;
@@ -75,7 +82,7 @@ export interface JobReads {
   firstTriggerAt(after: number): Promise<number | null>;
   loadDueTriggers(question: DueQuestion): Promise<DueTriggers>;
   /** Ends before the jobs come to more than `bytesMax`, about, though not before the first. */
-  loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]>;
+  loadJobs(names: readonly string[], bytesMax: number): Promise<LoadedJobs>;
   /** How many come behind that name, of the next `limit`, and which is the last of these; null: there is none. */
   countJobs(after: string, limit: number): Promise<JobCount>;
   loadTriggers(jobs: readonly string[]): Promise<readonly Trigger[]>;

@@ -14,7 +14,7 @@ import { type Due, dueOf } from '../../domain/schedule/due.ts';
 import { timesOf } from '../../domain/schedule/times.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { OccurrenceQuery } from './job-store.ts';
-import { aroundOf, isOpen, PIECE_COUNT, planOf } from './planning.ts';
+import { aroundOf, isOpen, planOf, unlessBroken } from './planning.ts';
 
 /**
  * Of those triggers, up to the first time that is to run. Some, where there are many: none once all are decided.
@@ -28,47 +28,62 @@ export async function leftOutOf(
   breathe: () => Promise<void>,
 ): Promise<readonly DueTrigger[]> {
   const leftOut: DueTrigger[] = [];
-  for (const [at, trigger] of triggers.entries()) {
-    if (at % PIECE_COUNT === PIECE_COUNT - 1) await breathe();
+  for (const trigger of triggers) {
+    await breathe();
     const job = jobs.get(trigger.job);
-    const spec = JSON.parse(trigger.spec) as TriggerSpec;
-    if (job === undefined || !hasPassed(trigger, spec, until)) continue;
-    const around = aroundOf(calendars, trigger, spec, job);
-    const found = timesLeftOut(spec, around, trigger, until);
-    const last = found.at(-1);
-    if (last === undefined) continue;
-    const due = found.map((time) => ({ ...time, taskId: '', isTaken: false }));
-    const next = { ...planOf(spec, around, last.to), isMore: false };
-    leftOut.push({ trigger, spec, version: job.version, base: '', due, ...next });
+    if (job === undefined) continue;
+    // Whoever finds its next time hears of one whose times cannot be told.
+    const one = unlessBroken(trigger, [], () => leftOutOne(job, trigger, { until, calendars }));
+    if (one !== null) leftOut.push(one);
   }
   return leftOut;
+}
+
+function leftOutOne(job: Job, trigger: Trigger, { until, calendars }: Era): DueTrigger | null {
+  const spec = JSON.parse(trigger.spec) as TriggerSpec;
+  if (!hasPassed(trigger, spec, until)) return null;
+  const around = aroundOf(calendars, trigger, spec, job);
+  const found = timesLeftOut(spec, around, trigger, until);
+  const last = found.at(-1);
+  if (last === undefined) return null;
+  const due = found.map((time) => ({ ...time, taskId: '', isTaken: false }));
+  const next = { ...planOf(spec, around, last.to), isMore: false };
+  return { trigger, spec, version: job.version, base: '', due, ...next };
 }
 
 /** The records of those times as they will be written, so that people need not wait for that. */
 export function* recordsToCome(
   job: Job,
   triggers: readonly Trigger[],
-  { until: now, calendars }: Era,
+  era: Era,
 ): Pieces<readonly Occurrence[]> {
   const rows: Occurrence[] = [];
   for (const trigger of triggers) {
     yield;
-    const spec = JSON.parse(trigger.spec) as TriggerSpec;
-    if (!hasPassed(trigger, spec, now)) continue;
-    // A record that goes on replaces the one that it goes on from.
-    const own = new Map<number, Occurrence>();
-    let { openRun } = trigger;
-    const around = aroundOf(calendars, trigger, spec, job);
-    for (const time of timesLeftOut(spec, around, trigger, now)) {
-      if (time.state === 'run') break;
-      const said = { state: time.state, reason: time.reason, calendar: time.calendar };
-      const record = recordWith({ ...trigger, openRun }, time, said, now);
-      ({ openRun } = record);
-      own.set(record.row.nominal, record.row);
-    }
-    rows.push(...own.values());
+    rows.push(...(unlessBroken(trigger, [], () => recordsOfOne(job, trigger, era)) ?? []));
   }
   return rows;
+}
+
+function recordsOfOne(
+  job: Job,
+  trigger: Trigger,
+  { until: now, calendars }: Era,
+): readonly Occurrence[] {
+  const spec = JSON.parse(trigger.spec) as TriggerSpec;
+  if (!hasPassed(trigger, spec, now)) return [];
+  // A record that goes on replaces the one that it goes on from.
+  const own = new Map<number, Occurrence>();
+  let { openRun } = trigger;
+  const around = aroundOf(calendars, trigger, spec, job);
+  for (const time of timesLeftOut(spec, around, trigger, now)) {
+    if (time.state === 'run') break;
+    const said = { state: time.state, reason: time.reason, calendar: time.calendar };
+    const record = recordWith({ ...trigger, openRun }, time, said, now);
+    ({ openRun } = record);
+    own.set(record.row.nominal, record.row);
+  }
+  return [...own.values()];
 }
 
 /** A page of both: what is to come goes on where a record ends, and stands in its place. */

@@ -1,5 +1,6 @@
 /** Which times of a trigger are due, and when it is looked at next. Computes; reads and writes nothing. */
 import { PLAN_LOOK_COUNT } from '../../domain/bounds.ts';
+import type { BrokenTrigger } from '../../domain/jobs/job-events.ts';
 import {
   ALL_JOBS,
   type Calendar as CalendarRow,
@@ -10,8 +11,6 @@ import { Calendar, type CalendarSpec } from '../../domain/schedule/calendar.ts';
 import { comingOf, type Surroundings } from '../../domain/schedule/coming.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 
-/** Triggers whose times are found in one piece: some milliseconds. */
-export const PIECE_COUNT = 16;
 const NEVER = { nextAt: null, nextNominal: null };
 /** Where no time is near: it is looked for again then. */
 const LOOK_AGAIN_MS = 86_400_000;
@@ -78,6 +77,25 @@ export function aroundOf(
 ): Surroundings {
   const { blackouts = [] } = JSON.parse(job.spec) as JobSpec;
   return surroundingsOf(calendars, trigger, spec, blackouts);
+}
+
+/**
+ * What it comes to; null: the times of the trigger cannot be told here, of a zone, say, that only another runtime knows.
+ *
+ * @param broken It joins them then.
+ */
+export function unlessBroken<T>(
+  trigger: Trigger,
+  broken: BrokenTrigger[],
+  find: () => T,
+): T | null {
+  try {
+    return find();
+  } catch (error) {
+    const reason = `this master cannot tell its times: ${(error as Error).message}`;
+    broken.push({ trigger, reason });
+    return null;
+  }
 }
 
 /** Times of it may have come that are not decided yet. */

@@ -1,12 +1,14 @@
 /** Reads the next slice of a backfill. Whoever calls steps nothing else meanwhile. */
 import { TURN_READ_BYTES_MAX } from '../../domain/bounds.ts';
-import type { BackfillPage } from '../../domain/jobs/job-events.ts';
+import type { BackfillPage, BrokenTrigger } from '../../domain/jobs/job-events.ts';
 import { ALL_BEGUN, type BackfillWork } from '../../domain/long-work/work.ts';
 import { ANY_JOB, isAsked } from '../../domain/model/job-query.ts';
 import type { TaskState } from '../../domain/model/task.ts';
+import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
 import { findTimes, refusalOf } from './backfill-times.ts';
+import { aroundOf, planOf, unlessBroken } from './planning.ts';
 import type { Templates } from './templates.ts';
 
 export async function readBackfill(
@@ -16,7 +18,8 @@ export async function readBackfill(
   { id: workId, request, ids, cursor, createdAt }: BackfillWork,
 ): Promise<BackfillPage> {
   const { job: name, trigger: of, within, from, maxRunning } = request;
-  const [job] = await store.jobs.loadJobs([name], TURN_READ_BYTES_MAX);
+  const { jobs } = await store.jobs.loadJobs([name], TURN_READ_BYTES_MAX);
+  const [job] = jobs;
   const own = job === undefined ? [] : await store.jobs.loadTriggers([name]);
   const trigger = own.find((one) => one.name === of);
   const gone = (why: string): BackfillPage => {
@@ -37,6 +40,12 @@ export async function readBackfill(
     states: (asked: readonly string[]) => statesOf(store, state, asked),
   };
   const free = maxRunning - ids.length;
+  const broken: BrokenTrigger[] = [];
+  unlessBroken(trigger, broken, () => {
+    const spec = JSON.parse(trigger.spec) as TriggerSpec;
+    return planOf(spec, aroundOf(calendars, trigger, spec, job), after);
+  });
+  if (broken[0] !== undefined) return gone(broken[0].reason);
   const found = await findTimes({ job, trigger, calendars }, request, after, free, reads);
   const named = found.times.map((time) => {
     return { ...time, taskId: templates.taskIdOf(name, of, time.nominal, time.rerun) };

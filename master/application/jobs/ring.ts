@@ -37,6 +37,22 @@ export async function ringOf(
   return null;
 }
 
+/** Why it may not: each end would begin two runs of it, and each of these two of what waits for it. Null: it may. */
+export function twinOf(triggers: readonly Pick<DefinedTrigger, 'name' | 'spec'>[]): string | null {
+  const known = new Map<string, string>();
+  for (const { name, spec } of triggers) {
+    if (spec.timing.kind !== 'on') continue;
+    const { job, state } = spec.timing;
+    const key = JSON.stringify([job, state, spec.onlyOn, spec.except]);
+    const twin = known.get(key);
+    if (twin !== undefined) {
+      return `${twin} and ${name} wait for the same: runs of ${job} that have ended as ${state}`;
+    }
+    known.set(key, name);
+  }
+  return null;
+}
+
 /** Why it may not: so many triggers wait for one already. Null: it may. @param ownCount triggers that it has as it is. */
 export async function crowdOf(
   name: string,

@@ -35,7 +35,7 @@ export function askForTriggers(
 /** They were read while nothing was stepped. */
 export function triggersLoaded(
   state: State,
-  { due, missed = [], nextAt }: Extract<JobHappening, { type: 'triggersLoaded' }>,
+  { due, missed = [], broken = [], nextAt }: Extract<JobHappening, { type: 'triggersLoaded' }>,
   now: number,
   out: Output,
 ): void {
@@ -47,6 +47,23 @@ export function triggersLoaded(
   for (const { trigger, nextNominal } of missed) {
     putOff(state, trigger, { nextAt: nextNominal, nextNominal }, now, out);
   }
+  for (const { trigger, reason } of broken) {
+    putTrigger(state, pausedFor(state, trigger, reason, now, out), out);
+  }
+}
+
+/** It fires no more until somebody says so; what watches jobs is told why. */
+export function pausedFor(
+  state: State,
+  trigger: Trigger,
+  reason: string,
+  now: number,
+  out: Output,
+): Trigger {
+  const { job, name } = trigger;
+  tell(state, out, 'job.trigger_paused', now, {}, { job, trigger: name, reason });
+  out.effects.push({ type: 'observe', event: 'trigger_paused', job, trigger: name, reason });
+  return { ...trigger, paused: { at: now, reason }, ...NEVER };
 }
 
 /** Written as it is to be; memory knows when the first of all is due. */

@@ -14,6 +14,11 @@ export const ERAS_MAX = 8;
 
 /** Triggers that one turn reads because they are due, fires, and commits together. */
 export const TURN_TRIGGER_COUNT_MAX = 128;
+/**
+ * Runs that one turn begins of what is due, at most; and pairs of an end and a trigger of another job that waits for ends
+ * of that job: each may be a run.
+ */
+export const TURN_RUN_COUNT_MAX = 128;
 /** Jobs of which one turn looks at the ends of runs. */
 export const TURN_SETTLE_COUNT_MAX = 32;
 /** Triggers of other jobs that wait for the ends of one. */

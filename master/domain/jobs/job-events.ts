@@ -112,6 +112,13 @@ export interface MissedTrigger {
   readonly nextNominal: number | null;
 }
 
+/** A trigger whose times cannot be told here: it is paused. */
+export interface BrokenTrigger {
+  readonly trigger: Trigger;
+  /** For people. */
+  readonly reason: string;
+}
+
 /** A job of which runs have ended, or that has nominal times that wait. */
 export interface SettledJob {
   readonly name: string;
@@ -119,7 +126,9 @@ export interface SettledJob {
   readonly job: Job | null;
   readonly pauseAfter: number | null;
   readonly triggers: readonly { readonly trigger: Trigger; readonly spec: TriggerSpec }[];
-  /** Of other jobs: they wait for its ends. */
+  /** So many of its ends are looked at, the oldest. */
+  readonly endCount: number;
+  /** Of other jobs: they wait for these ends. */
   readonly listeners: readonly DueTrigger[];
   /** The first of its nominal times that wait; null: none does. */
   readonly pending: RunTask | null;
@@ -155,6 +164,7 @@ export type JobHappening =
       readonly due: readonly DueTrigger[];
       /** What was to be looked at while there was no master, where that is more than can be run at once. */
       readonly missed?: readonly MissedTrigger[];
+      readonly broken?: readonly BrokenTrigger[];
       /** When the first of the others is to be looked at; null: none is. Absent: nobody has asked. */
       readonly nextAt?: number | null;
     }

@@ -50,7 +50,32 @@ function decide(
   }
 }
 
-function staleness({ job }: FoundJob, expect: number | null): CommandOutcome | null {
+/** It leaves the job as it is, whatever comes of its triggers: it is refused, or as asked for already. */
+export function changesNothing(
+  event: OnJob,
+  { job, triggers, refusal }: Pick<FoundJob, 'job' | 'triggers' | 'refusal'>,
+): boolean {
+  if (job === null || !isAsked(job, { ...ANY_JOB, within: event.within })) return true;
+  switch (event.type) {
+    case 'jobSet':
+      return event.isTrial || refusal !== null || staleness(job, event.expect) !== null;
+    case 'jobEnabled':
+      return isEnabledSo(job, triggers, event.isEnabled);
+    case 'jobRemoved':
+      return staleness(job, event.expect) !== null;
+    case 'jobRun':
+    case 'occurrenceSkipped':
+      return true;
+  }
+}
+
+/** One that is enabled again has no trigger that is paused. */
+function isEnabledSo(job: Job, triggers: readonly Trigger[], isEnabled: boolean): boolean {
+  const isPaused = triggers.some(({ paused }) => paused !== null);
+  return job.isEnabled === isEnabled && !(isEnabled && isPaused);
+}
+
+function staleness(job: Job | null, expect: number | null): CommandOutcome | null {
   if (expect === null || expect === (job?.version ?? 0)) return null;
   const now = job === null ? 'there is none' : `it has version ${job.version}`;
   return { kind: 'stale', message: `The job is not at version ${expect}: ${now}.` };
@@ -58,7 +83,7 @@ function staleness({ job }: FoundJob, expect: number | null): CommandOutcome | n
 
 function jobSet(state: State, event: Ask<'jobSet'>, now: number, out: Output): CommandOutcome {
   const { name, definition, found, expect, isTrial, by } = event;
-  const stale = staleness(found, expect);
+  const stale = staleness(found.job, expect);
   if (stale !== null) return stale;
   const { job: before, triggers, renewed, refusal } = found;
   if (refusal !== null) return { kind: 'misfit', message: refusal };
@@ -125,8 +150,7 @@ function jobEnabled(
 ): CommandOutcome {
   const { job, triggers, renewed } = found;
   if (job === null) return NO_JOB;
-  const isPaused = triggers.some(({ paused }) => paused !== null);
-  if (job.isEnabled !== isEnabled || (isEnabled && isPaused)) {
+  if (!isEnabledSo(job, triggers, isEnabled)) {
     out.changes.push({ op: 'put', table: 'job', key: name, row: { ...job, isEnabled } });
     putTriggers(state, triggers, renewed, out);
     tell(state, out, isEnabled ? 'job.enabled' : 'job.disabled', now, {}, { job: name });
@@ -141,7 +165,7 @@ function jobRemoved(
   now: number,
   out: Output,
 ): CommandOutcome {
-  const stale = staleness(found, expect);
+  const stale = staleness(found.job, expect);
   const { job, triggers } = found;
   if (job === null) return NO_JOB;
   if (stale !== null) return stale;

@@ -5,11 +5,17 @@
  */
 import { RECENT_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { tell } from '../feed/tell.ts';
-import { isUsedUp, type Job, type JobEnd, RECENT_LETTERS, type Trigger } from '../model/job.ts';
+import {
+  isIdle,
+  isUsedUp,
+  type Job,
+  type JobEnd,
+  RECENT_LETTERS,
+  type Trigger,
+} from '../model/job.ts';
 import type { State } from '../state/state.ts';
 import { activityOf, putActivity } from './activity.ts';
-import { fire, putTrigger, run } from './fire.ts';
+import { fire, pausedFor, putTrigger, run } from './fire.ts';
 import type { DueTrigger, JobHappening, SettledJob } from './job-events.ts';
 import { recordOne } from './record.ts';
 
@@ -33,16 +39,18 @@ export function settledLoaded(
 }
 
 function settle(state: State, one: SettledJob, now: number, out: Output): void {
-  const { name, job } = one;
-  const { ends } = activityOf(state, name);
-  if (job !== null && ends.length > 0) {
-    setEnds(job, ends.filter(isOwnOf(job)), out);
-    countEnds(state, { ...one, job }, ends, now, out);
-  }
+  const { name, job, endCount } = one;
+  const ends = activityOf(state, name).ends.slice(0, endCount);
+  if (job !== null && ends.length > 0) setEnds(job, ends.filter(isOwnOf(job)), out);
   for (const listener of one.listeners) fireListener(state, listener, ends, now, out);
   // Another of its triggers may have changed it by now.
-  putActivity(state, { ...activityOf(state, name), ends: [] }, out);
-  runPending(state, one, now, out);
+  const activity = activityOf(state, name);
+  putActivity(state, { ...activity, ends: activity.ends.slice(endCount) }, out);
+  const hasDropped = runPending(state, one, now, out);
+  if (job !== null) countEnds(state, { ...one, job }, ends, hasDropped, now, out);
+  // What is left of its ends comes behind those of other jobs.
+  const { unsettled } = state.jobs;
+  if (unsettled.delete(name)) unsettled.add(name);
 }
 
 /** It was a run of this type and group: what was before is not told of with it. */
@@ -63,22 +71,25 @@ function setEnds(job: Job, ends: readonly JobEnd[], out: Output): void {
   out.changes.push({ op: 'set', table: 'job', key: job.name, expect: 'any', row, large: false });
 }
 
+/** @param hasDropped What waited was not run after all: what counts from an end counts from now. */
 function countEnds(
   state: State,
   { name, job, triggers, pauseAfter }: SettledJob & { readonly job: Job },
   ends: readonly JobEnd[],
+  hasDropped: boolean,
   now: number,
   out: Output,
 ): void {
-  const { liveCount } = activityOf(state, name);
+  const isOver = isIdle(activityOf(state, name));
+  const endedAt = hasDropped ? now : (ends.at(-1)?.at ?? now);
   const isOwn = isOwnOf(job);
   for (const { trigger, spec } of triggers) {
     const own = ends.filter((end) => end.trigger === trigger.name && isOwn(end));
     let after = counted(state, trigger, own, pauseAfter, now, out);
     const mayFire = job.isEnabled && spec.isEnabled && after.paused === null;
     const { timing } = spec;
-    if (timing.kind === 'delay' && liveCount === 0 && mayFire && !isUsedUp(after, spec.maxRuns)) {
-      const nextAt = (ends.at(-1)?.at ?? now) + timing.delayMs;
+    if (timing.kind === 'delay' && isOver && mayFire && !isUsedUp(after, spec.maxRuns)) {
+      const nextAt = endedAt + timing.delayMs;
       const isPast = spec.endAt !== null && nextAt >= spec.endAt;
       if (!isPast) after = { ...after, armedAt: nextAt, nextAt, nextNominal: nextAt };
     }
@@ -101,11 +112,8 @@ function counted(
     const failureCount = end.state === 'succeeded' ? 0 : after.failureCount + 1;
     if (failureCount !== after.failureCount) after = { ...after, failureCount };
     if (pauseAfter === null || failureCount < pauseAfter || after.paused !== null) continue;
-    const { job, name } = trigger;
     const reason = `${failureCount} runs in a row have not succeeded: ${end.error ?? end.state}`;
-    after = { ...after, paused: { at: now, reason }, nextAt: null, nextNominal: null };
-    tell(state, out, 'job.trigger_paused', now, {}, { job, trigger: name, reason });
-    out.effects.push({ type: 'observe', event: 'trigger_paused', job, trigger: name, reason });
+    after = pausedFor(state, after, reason, now, out);
   }
   return after;
 }
@@ -125,24 +133,24 @@ function fireListener(
   fire(state, { ...listener, trigger, due: due.slice(0, heard.length) }, now, out);
 }
 
-/** The first of those that wait, where nothing runs any more; what else waits waits for that. */
+/** The first of those that wait, where nothing runs any more; what else waits waits for that. True: it is not run. */
 function runPending(
   state: State,
   { name, job, pending }: SettledJob,
   now: number,
   out: Output,
-): void {
+): boolean {
   const activity = activityOf(state, name);
   const [first, ...rest] = activity.pending;
-  if (first === undefined || activity.liveCount > 0) return;
+  if (first === undefined || activity.liveCount > 0) return false;
   const { trigger, nominal, rerun } = first;
   putActivity(state, { ...activity, pending: rest }, out);
   if (job === null || pending === null) {
     const said = { state: 'skipped', reason: 'deleted', calendar: null, rerun } as const;
     recordOne({ job: name, name: trigger }, nominal, said, now, out);
-    return;
+    return true;
   }
   const of = { reason: 'overlap', calendar: null, rerun };
   const due = { name, version: job.version, trigger, nominal, backfill: null };
-  run(state, pending, due, of, now, out);
+  return run(state, pending, due, of, now, out) !== null;
 }

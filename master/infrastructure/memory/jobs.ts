@@ -6,6 +6,7 @@ import type {
   JobPage,
   JobQuery,
   JobReads,
+  LoadedJobs,
   OccurrenceQuery,
 } from '../../application/ports.ts';
 import { copyOf } from '../../domain/changes.ts';
@@ -48,17 +49,17 @@ export class MemoryJobs implements JobReads {
     );
   }
 
-  async loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]> {
+  async loadJobs(names: readonly string[], bytesMax: number): Promise<LoadedJobs> {
     const jobs: Job[] = [];
     let bytes = 0;
-    for (const name of names) {
+    for (const [at, name] of names.entries()) {
       const job = this.#rows.of('job').get(name);
       if (job === undefined) continue;
       bytes += job.spec.length + job.template.length;
-      if (bytes > bytesMax && jobs.length > 0) break;
+      if (bytes > bytesMax && jobs.length > 0) return { jobs, rest: names.slice(at) };
       jobs.push(copyOf(job));
     }
-    return jobs;
+    return { jobs, rest: [] };
   }
 
   async countJobs(after: string, limit: number): Promise<JobCount> {

@@ -80,8 +80,11 @@ describeStores('jobs in a store', (open) => {
     const template = JSON.stringify({ task: 'x'.repeat(600) });
     const names = Array.from({ length: 12 }, (_, n) => `job-${n}`);
     await write(...names.map((name) => putJob(sampleJob({ name, template }))));
-    expect(await tasks.jobs.loadJobs(names, 2_000)).to.have.length(3);
-    expect(await tasks.jobs.loadJobs(['none'], 2_000)).to.deep.equal([]);
+    const { jobs, rest } = await tasks.jobs.loadJobs(['none', ...names], 2_000);
+    expect(jobs.map(({ name }) => name)).to.deep.equal(names.slice(0, 3));
+    expect(rest).to.deep.equal(names.slice(3));
+    const none = { jobs: [], rest: [] };
+    expect(await tasks.jobs.loadJobs(['none'], 2_000)).to.deep.equal(none);
     const on = { kind: 'on', source: 'job-1', isCalendared: false } as const;
     const by = (job: string, name: string) => putTrigger(sampleTrigger({ job, name }));
     const heard = putTrigger(sampleTrigger({ job: 'job-2', name: 'c', ...on }));

@@ -114,14 +114,18 @@ describe('jobs over HTTP', () => {
       'triggers: expected at most 32 entries, given a list of 1000 entries',
     ]);
     await put('nightly', { triggers: [RARE] });
-    const listening = Array.from({ length: 32 }, (_, at) => {
-      return { name: `t${at}`, on: { job: 'nightly' } };
+    const listening = ['succeeded', 'failed', 'canceled', 'expired'].map((state) => {
+      return { name: state, on: { job: 'nightly', state } };
     });
-    for (const name of ['l1', 'l2', 'l3']) {
-      expect((await put(name, { triggers: listening })).status).to.equal(201);
+    const twins = [...listening, { name: 'again', on: { job: 'nightly' } }];
+    expect(await errors(twins)).to.deep.equal([
+      'triggers: succeeded and again wait for the same: runs of nightly that have ended as succeeded',
+    ]);
+    for (let at = 0; at < 25; at++) {
+      expect((await put(`l${at}`, { triggers: listening })).status).to.equal(201);
     }
-    expect(errorsOf(await put('l4', { triggers: listening }))).to.deep.equal([
-      'triggers: at most 100 triggers wait for ends of one job: 96 of others do for nightly',
+    expect(errorsOf(await put('l25', { triggers: listening }))).to.deep.equal([
+      'triggers: at most 100 triggers wait for ends of one job: 100 of others do for nightly',
     ]);
     const open = await call('POST', '/job/nightly/backfill', { from: '2026-01-01T00:00:00Z' });
     expect(errorsOf(open)[0]).to.match(/^to: required: expected ISO 8601/);

@@ -375,6 +375,6 @@ function endOfRun(scheduler: Scheduler, trigger: Trigger, job: Job): Output {
   const ends = [{ ...end, state: 'failed', at: scheduler.now, error: 'no disk' } as const];
   scheduler.state.jobs.activities.set(name, { ...idleActivity(name), ends });
   const triggers = [{ trigger, spec: sampleSpec() }];
-  const settled = { name, job, pauseAfter: 1, triggers, listeners: [], pending: null };
+  const settled = { name, job, pauseAfter: 1, triggers, endCount: 1, listeners: [], pending: null };
   return scheduler.send({ type: 'settledLoaded', jobs: [settled] });
 }

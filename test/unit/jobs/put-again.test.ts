@@ -39,7 +39,11 @@ describe('a job that is put again', () => {
         ],
       }),
     );
-    const reader = new JobReader(store, templatesIn(), async () => undefined);
+    const reader = new JobReader({
+      store,
+      templates: templatesIn(),
+      breathe: async () => undefined,
+    });
     const spec = sampleSpec();
     const event = {
       type: 'jobSet',

@@ -1,8 +1,8 @@
 /** Jobs that wait for ends of each other: what leads back to the job that is set. */
 import { expect } from 'chai';
-import { crowdOf, ringOf } from '../../../master/application/jobs/ring.ts';
+import { crowdOf, ringOf, twinOf } from '../../../master/application/jobs/ring.ts';
 import { ALL, type Sight } from '../../../master/domain/model/task-filter.ts';
-import { sampleTrigger } from '../../helpers/jobs/sample-job.ts';
+import { sampleSpec, sampleTrigger } from '../../helpers/jobs/sample-job.ts';
 
 /** What `a` is told where it is to wait for these, and others wait for others: by job, its sources. */
 async function told(
@@ -66,6 +66,18 @@ describe('a job that waits for others', () => {
     expect(await crowdOf('a', two, 30, read({ a: 30, x: 98 }))).to.equal(null);
     expect(await crowdOf('a', two, 0, read({ x: 60, y: 39 }))).to.equal(
       'at most 100 triggers wait for ends of one job: 99 of others do for b',
+    );
+  });
+
+  it('is refused where two of its triggers wait for the same, so that each end would begin two runs', () => {
+    const on = (name: string, state: string, change: Parameters<typeof sampleSpec>[0] = {}) => {
+      return { name, spec: sampleSpec({ timing: { kind: 'on', job: 'b', state }, ...change }) };
+    };
+    const workdays = { onlyOn: { calendar: 'office', days: 'work', label: null } } as const;
+    const three = [on('x', 'failed'), on('y', 'succeeded'), on('z', 'failed', workdays)];
+    expect(twinOf([...three, { name: 'w', spec: sampleSpec() }])).to.equal(null);
+    expect(twinOf([...three, on('again', 'succeeded', { overlap: { kind: 'allow' } })])).to.equal(
+      'y and again wait for the same: runs of b that have ended as succeeded',
     );
   });
 });

@@ -6,6 +6,7 @@ import type {
   JobPage,
   JobQuery,
   JobReads,
+  LoadedJobs,
   OccurrenceQuery,
 } from '../../../application/ports.ts';
 import type { Job, JobVersion, Occurrence, Trigger } from '../../../domain/model/job.ts';
@@ -15,8 +16,8 @@ import { padded, placeholders } from '../dialects/dialect.ts';
 import type { Row, Value } from '../rows.ts';
 import { job as jobTable, jobOf, jobVersionOf, occurrenceOf, triggerOf } from './job-tables.ts';
 
-/** So few jobs are read without asking first how large they are. */
-const FEW_COUNT = 8;
+/** So few jobs are read without asking first how large they are: together they are no more than one turn reads. */
+const FEW_COUNT = 3;
 /** Jobs that one page of the list looks at. */
 const LOOK_COUNT = 1_000;
 /** Rows that one statement removes. */
@@ -66,15 +67,16 @@ export class JobRows implements JobReads {
     return { sql, values: [this.#ns, from, to, limit] };
   }
 
-  async loadJobs(names: readonly string[], bytesMax: number): Promise<readonly Job[]> {
-    if (names.length === 0) return [];
+  async loadJobs(names: readonly string[], bytesMax: number): Promise<LoadedJobs> {
+    if (names.length === 0) return { jobs: [], rest: [] };
     const some = names.length <= FEW_COUNT ? names : await this.#fitting(names, bytesMax);
     const rows = await this.#named(this.#engine, 'SELECT * FROM job', 'name', some);
     const byName = new Map(rows.map((row) => [row['name'] as string, row]));
-    return some.flatMap((name) => {
+    const jobs = some.flatMap((name) => {
       const row = byName.get(name);
       return row === undefined ? [] : [jobOf(row)];
     });
+    return { jobs, rest: names.slice(some.length) };
   }
 
   /** The first of them, as many as have no more than so many bytes together; one at least. */

@@ -1,0 +1,134 @@
+/** Reads the rows of jobs of which runs have ended. Whoever calls steps nothing else meanwhile. */
+import {
+  LISTENERS_MAX,
+  TURN_READ_BYTES_MAX,
+  TURN_RUN_COUNT_MAX,
+  TURN_SETTLE_COUNT_MAX,
+} from '../../domain/bounds.ts';
+import type { Event } from '../../domain/events.ts';
+import { activityOf } from '../../domain/jobs/activity.ts';
+import type {
+  BrokenTrigger,
+  DueTrigger,
+  RunTask,
+  SettledJob,
+} from '../../domain/jobs/job-events.ts';
+import type { Job, JobEnd, Trigger } from '../../domain/model/job.ts';
+import { type Due, dueOf } from '../../domain/schedule/due.ts';
+import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
+import type { State } from '../../domain/state/state.ts';
+import { aroundOf, type JobSpec, unlessBroken } from './planning.ts';
+import { type DueReader, type JobSources, loadAll, typesOf } from './read-due.ts';
+
+/** What has no time of its own. */
+const NEVER = { nextAt: null, nextNominal: null, isMore: false };
+
+export class SettledReader {
+  readonly #sources: JobSources;
+  readonly #due: DueReader;
+
+  constructor(sources: JobSources, due: DueReader) {
+    this.#sources = sources;
+    this.#due = due;
+  }
+
+  async read(state: State, now: number): Promise<readonly Event[]> {
+    const { store, breathe } = this.#sources;
+    const asked = [...state.jobs.unsettled].slice(0, TURN_SETTLE_COUNT_MAX);
+    const found = await store.jobs.loadJobs(asked, TURN_READ_BYTES_MAX);
+    const triggers = await store.jobs.loadTriggers(asked);
+    const names = asked.filter((name) => !found.rest.includes(name));
+    const jobs: SettledJob[] = [];
+    const broken: BrokenTrigger[] = [];
+    let runsLeft = TURN_RUN_COUNT_MAX;
+    for (const name of names) {
+      await breathe();
+      const own = triggers.filter((trigger) => trigger.job === name);
+      // What it waits for changes rows of its own: these are read again for the next page.
+      if (own.some(({ source }) => source !== null && names.includes(source))) continue;
+      const { ends } = activityOf(state, name);
+      const waiting = ends.length === 0 ? [] : await store.jobs.loadListeners(name, LISTENERS_MAX);
+      if (waiting.length > runsLeft) continue;
+      const endCount =
+        waiting.length === 0
+          ? ends.length
+          : Math.min(ends.length, Math.floor(runsLeft / waiting.length));
+      runsLeft -= endCount * waiting.length;
+      const listeners = await this.#heard(state, waiting, ends.slice(0, endCount), now, broken);
+      const job = found.jobs.find((one) => one.name === name) ?? null;
+      jobs.push({ ...(await this.#settled(state, name, job, own)), endCount, listeners });
+    }
+    const settled = { type: 'settledLoaded', jobs } as const;
+    return broken.length === 0 ? [settled] : [{ type: 'triggersLoaded', due: [], broken }, settled];
+  }
+
+  async #settled(state: State, name: string, job: Job | null, own: readonly Trigger[]) {
+    const triggers = own.map((trigger) => {
+      return { trigger, spec: JSON.parse(trigger.spec) as TriggerSpec };
+    });
+    const { pause_after: pauseAfter = null } =
+      job === null ? {} : (JSON.parse(job.spec) as JobSpec);
+    return { name, job, pauseAfter, triggers, pending: job && (await this.#pendingOf(state, job)) };
+  }
+
+  /** With a time for each end that one of them waits for. */
+  async #heard(
+    state: State,
+    listeners: readonly Trigger[],
+    ends: readonly JobEnd[],
+    now: number,
+    broken: BrokenTrigger[],
+  ): Promise<readonly DueTrigger[]> {
+    const awake = listeners.flatMap((trigger) => {
+      const spec = JSON.parse(trigger.spec) as TriggerSpec;
+      const { timing, isEnabled } = spec;
+      if (timing.kind !== 'on' || !isEnabled || trigger.paused !== null) return [];
+      const own = ends.filter((end) => end.state === timing.state);
+      return own.length === 0 ? [] : [{ trigger, spec, own }];
+    });
+    const names = [...new Set(awake.map(({ trigger }) => trigger.job))];
+    const jobs = new Map((await loadAll(this.#sources, names)).map((job) => [job.name, job]));
+    const due: DueTrigger[] = [];
+    for (const { trigger, spec, own } of awake) {
+      await this.#sources.breathe();
+      const job = jobs.get(trigger.job);
+      if (job?.isEnabled !== true) continue;
+      const one = unlessBroken(trigger, broken, () => {
+        const times = timesOfEnds(state, trigger, spec, job, own, now);
+        return this.#due.dueTrigger(state, trigger, spec, job, { due: times, ...NEVER });
+      });
+      if (one !== null) due.push(one);
+    }
+    return this.#due.withTaken(due);
+  }
+
+  /** What the first of its times that wait would make. */
+  async #pendingOf(state: State, job: Job): Promise<RunTask | null> {
+    const { store, templates } = this.#sources;
+    const [first] = activityOf(state, job.name).pending;
+    if (first === undefined) return null;
+    const taskId = templates.taskIdOf(job.name, first.trigger, first.nominal, first.rerun);
+    const isTaken = (await store.findIds([taskId])).size > 0;
+    return { base: templates.taskOf(job, typesOf(state), null), taskId, isTaken };
+  }
+}
+
+/** A time for each end. What was heard is never late: it is dealt with as soon as it can be. */
+function timesOfEnds(
+  { jobs }: State,
+  trigger: Trigger,
+  spec: TriggerSpec,
+  job: Job,
+  ends: readonly JobEnd[],
+  now: number,
+): readonly Due[] {
+  const around = aroundOf(jobs.calendars, trigger, spec, job);
+  const limits = { countMax: 1, lateCountMax: 1, isEdited: true };
+  let last = trigger.decidedUntil;
+  return ends.flatMap(({ at: endedAt }) => {
+    const armedAt = Math.max(endedAt, last + 1);
+    const { due } = dueOf(spec, { ...around, armedAt }, last, Math.max(now, armedAt), limits);
+    last = armedAt;
+    return due.map((one): Due => ({ ...one, at: now, isLate: false }));
+  });
+}

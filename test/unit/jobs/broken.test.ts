@@ -1,0 +1,76 @@
+/** A trigger of a zone, or an expression, that another runtime knew and this one does not: it is paused, and no other. */
+import { expect } from 'chai';
+import { idleActivity, type JobEnd } from '../../../master/domain/model/job.ts';
+import { ALL } from '../../../master/domain/model/task-filter.ts';
+import { MINUTE } from '../../helpers/domain.ts';
+import { activityRow, JobMaster } from '../../helpers/jobs/job-master.ts';
+
+const NOWHERE = {
+  timing: { kind: 'cron', expression: '* * * * *' },
+  zone: 'Mars/Olympus',
+} as const;
+const GARBLED = { timing: { kind: 'cron', expression: 'H H * * *' } } as const;
+
+describe('a trigger whose times cannot be told', () => {
+  let master: JobMaster;
+  beforeEach(() => {
+    master = new JobMaster();
+  });
+  afterEach(() => master.stop());
+
+  const pausesOf = async (job: string) => (await master.trigger(job))?.paused?.reason;
+
+  it('is paused once it is due, with the reason, and all others fire', async () => {
+    await master.start([
+      ...master.rows('a', NOWHERE),
+      ...master.rows('b', {}),
+      ...master.rows('c', GARBLED),
+    ]);
+    await master.pass(MINUTE);
+    expect(await pausesOf('a')).to.match(/^this master cannot tell its times: .*Mars\/Olympus/);
+    expect(await pausesOf('c')).to.match(/^this master cannot tell its times: /);
+    await master.pass(MINUTE);
+    expect((await master.records('b')).map(({ state }) => state)).to.include('ran');
+  });
+
+  it('is paused where many were missed', async () => {
+    const missed = { nextAt: master.begin - MINUTE, decidedUntil: master.begin - 2 * MINUTE };
+    const names = Array.from({ length: 30 }, (_, at) => `job-${at}`);
+    await master.start(
+      names.flatMap((name, at) => master.rows(name, at === 7 ? NOWHERE : {}, {}, missed)),
+    );
+    await master.pass(MINUTE);
+    expect(await pausesOf('job-7')).to.match(/Mars/);
+    expect(await pausesOf('job-8')).to.equal(undefined);
+  });
+
+  it('keeps nobody from a change of its job, of a calendar, or from deleting it', async () => {
+    await master.start([...master.rows('a', NOWHERE), ...master.rows('d', NOWHERE)]);
+    await master.harness.master.jobs(ALL).changeCalendar({
+      ...{ name: '', text: '{"blackouts":[]}', expect: null, isForced: false, by: null },
+    });
+    await master.looked();
+    expect(await pausesOf('d')).to.match(/Mars/);
+    await master.change({ type: 'jobEnabled', name: 'a', isEnabled: true });
+    expect(await pausesOf('a')).to.match(/Mars/);
+    const removed = await master.change({ type: 'jobRemoved', name: 'a', expect: null });
+    expect(removed.kind).to.equal('done');
+  });
+
+  it('is paused where it waits for another job, by days of such a zone', async () => {
+    const timing = { kind: 'on', job: 'source', state: 'succeeded' } as const;
+    const onlyOn = { calendar: 'office', days: 'work', label: null } as const;
+    const end: JobEnd = {
+      ...{ name: 'source', version: 1, trigger: 'default', nominal: 1, taskId: 't' },
+      ...{ startedAt: null, at: master.begin, error: null },
+      state: 'succeeded',
+    };
+    await master.start([
+      ...master.rows('source', {}),
+      ...master.rows('later', { timing, onlyOn, zone: 'Mars/Olympus' }),
+      activityRow({ ...idleActivity('source'), ends: [end] }),
+    ]);
+    expect(await pausesOf('later')).to.match(/Mars/);
+    expect(master.harness.engine.state?.jobs.activities.size).to.equal(0);
+  });
+});

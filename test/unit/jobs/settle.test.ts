@@ -1,0 +1,125 @@
+/** Ends of runs, and what follows from them: each is looked at once, few at a time, whatever was deleted meanwhile. */
+import { expect } from 'chai';
+import { idleActivity, type JobEnd } from '../../../master/domain/model/job.ts';
+import { MINUTE, SECOND } from '../../helpers/domain.ts';
+import { activityRow, JobMaster } from '../../helpers/jobs/job-master.ts';
+
+describe('ends of runs', () => {
+  let master: JobMaster;
+  beforeEach(() => {
+    master = new JobMaster();
+  });
+  afterEach(() => master.stop());
+
+  const endOf = (name: string, state: JobEnd['state'], change: Partial<JobEnd> = {}): JobEnd => ({
+    ...{ name, version: 1, trigger: 'default', nominal: master.begin, taskId: `t-${name}` },
+    ...{ state, startedAt: null, at: master.begin, error: null },
+    ...change,
+  });
+  const allow = { kind: 'allow' } as const;
+  const on = (job: string) => ({ timing: { kind: 'on', job, state: 'succeeded' } as const });
+
+  it('are looked at once, where the job was deleted before', async () => {
+    await master.start(master.rows('nightly', {}));
+    await master.pass(MINUTE);
+    await master.change({ type: 'jobRemoved', name: 'nightly', expect: null });
+    await master.end('nightly');
+    expect(master.harness.engine.state?.jobs.activities.size).to.equal(0);
+  });
+
+  it('begin runs of others a hundred at a time, and each of them one', async () => {
+    const ends = Array.from({ length: 50 }, (_, at) =>
+      endOf('source', 'succeeded', { at: master.begin + at }),
+    );
+    const names = Array.from({ length: 9 }, (_, at) => `listener-${at}`);
+    await master.start([
+      ...master.rows('source', {}),
+      activityRow({ ...idleActivity('source'), ends }),
+      ...names.flatMap((name) => master.rows(name, { ...on('source'), overlap: allow })),
+    ]);
+    expect(master.live).to.have.length(450);
+    expect(Math.max(...master.begun)).to.equal(126);
+    expect(master.harness.engine.state?.jobs.unsettled.size).to.equal(0);
+  });
+
+  it('keep those of other jobs from their turn no longer than for one page', async () => {
+    const many = Array.from({ length: 3 }, (_, at) =>
+      endOf('many', 'succeeded', { at: master.begin + at }),
+    );
+    await master.start([
+      ...master.rows('many', {}),
+      ...master.rows('one', {}),
+      activityRow({ ...idleActivity('many'), ends: many }),
+      activityRow({ ...idleActivity('one'), ends: [endOf('one', 'succeeded')] }),
+      ...Array.from({ length: 99 }, (_, at) => `of-many-${at}`).flatMap((name) =>
+        master.rows(name, { ...on('many'), overlap: { kind: 'skip' } }),
+      ),
+      ...master.rows('of-one', on('one')),
+    ]);
+    const page = master.harness.store.commits.findIndex(({ writes }) =>
+      writes.some((one) => one.table === 'occurrence' && one.key[0] === 'of-one'),
+    );
+    const first = master.harness.store.commits.findIndex(({ writes }) =>
+      writes.some(({ table }) => table === 'occurrence'),
+    );
+    expect(page - first).to.be.within(0, 1);
+  });
+
+  it('begin runs of all that wait for them, however large their templates', async () => {
+    const template = JSON.stringify({
+      task: { type: 'echo', params: { text: 'x'.repeat(200_000) } },
+      user: { group: 'g' },
+    });
+    const names = Array.from({ length: 6 }, (_, at) => `large-${at}`);
+    await master.start([
+      ...master.rows('source', {}),
+      activityRow({ ...idleActivity('source'), ends: [endOf('source', 'succeeded')] }),
+      ...names.flatMap((name) => master.rows(name, on('source'), { template })),
+    ]);
+    expect(master.live.map(({ job }) => job?.name)).to.have.members(names);
+  });
+
+  it('pause a trigger, and fire it for the end of another job, without losing either', async () => {
+    await master.start([
+      ...master.rows('later', on('first'), { spec: '{"pause_after":1}' }),
+      ...master.rows('first', {}),
+      activityRow({ ...idleActivity('later'), ends: [endOf('later', 'failed')] }),
+      activityRow({ ...idleActivity('first'), ends: [endOf('first', 'succeeded')] }),
+    ]);
+    const trigger = await master.trigger('later');
+    expect(trigger).to.include({ firedCount: 1, failureCount: 1, nextAt: null });
+    expect(trigger?.paused?.reason).to.match(/^1 runs in a row/);
+  });
+
+  describe('after which one that counts from them', () => {
+    const delay = { timing: { kind: 'delay', delayMs: MINUTE } } as const;
+
+    it('runs what waited, and has its delay after that', async () => {
+      await master.start(master.rows('nightly', delay, {}, { armedAt: master.begin + MINUTE }));
+      await master.change({ type: 'jobRun', name: 'nightly', key: 'k', params: null });
+      await master.pass(MINUTE);
+      expect((await master.records('nightly')).map(({ state }) => state)).to.include('pending');
+      await master.end('nightly');
+      expect((await master.trigger('nightly'))?.nextAt).to.equal(null);
+      await master.pass(30 * SECOND);
+      await master.end('nightly');
+      await master.pass(MINUTE - 1);
+      expect(master.live).to.deep.equal([]);
+      await master.pass(1);
+      expect(master.live).to.have.length(1);
+    });
+
+    it('has it from then on where what waited is refused', async () => {
+      const noticedAt = master.begin;
+      const pending = [{ trigger: 'default', nominal: noticedAt, rerun: 0, noticedAt }];
+      const template = '{"task":{"type":"echo","notify_url":"nowhere"},"user":{"group":"g"}}';
+      const unarmed = { nextAt: null, nextNominal: null };
+      await master.start([
+        ...master.rows('nightly', delay, { template }, unarmed),
+        activityRow({ ...idleActivity('nightly'), pending }),
+      ]);
+      expect((await master.records('nightly')).map(({ state }) => state)).to.include('refused');
+      expect((await master.trigger('nightly'))?.nextAt).to.equal(master.begin + MINUTE);
+    });
+  });
+});
