@@ -154,7 +154,7 @@ export interface Store extends JobUpkeep, LoadUpkeep, UsageUpkeep {
   }>;
   /** What `open` answers from now on. */
   setPauseOfAll(pause: Pause | null, audit?: AuditRecord | null): Promise<void>;
-  /** Numbers of the namespaces that have live tasks or pending callbacks, ascending. */
+  /** Numbers of the namespaces that have live tasks, pending callbacks, or jobs that fire or were run, ascending. */
   withWork(): Promise<number[]>;
   /**
    * One that is there is answered as it is. A name that was deleted gets its old row back: the number,
@@ -167,7 +167,7 @@ export interface Store extends JobUpkeep, LoadUpkeep, UsageUpkeep {
     audit?: AuditRecord | null,
   ): Promise<NamespaceRecord>;
   /**
-   * False where it has live tasks or pending callbacks, or is `default`. The row stays, marked as
+   * False where it has live tasks, pending callbacks or jobs, or is `default`. The row stays, marked as
    * deleted, and its term is over: stop its engine before.
    */
   deleteNamespace(id: number, audit?: AuditRecord | null): Promise<boolean>;

@@ -94,8 +94,6 @@ export const WHOLE_TABLES = [
   'calendar',
   'booking',
 ] as const satisfies readonly TableName[];
-/** Of jobs: read by the page, and gone with their namespace. */
-export const JOB_TABLES = ['job', 'jobVersion', 'trigger', 'occurrence'] as const;
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };
 

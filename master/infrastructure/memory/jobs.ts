@@ -25,8 +25,14 @@ export class MemoryJobs implements JobReads {
     this.#rows = rows;
   }
 
-  get hasTriggers(): boolean {
-    return this.#triggers(({ nextAt }) => nextAt !== null).length > 0;
+  /** Some are to be fired, or to be looked at. */
+  get hasWork(): boolean {
+    const isBusy = this.#rows.of('jobActivity').size > 0;
+    return isBusy || this.#triggers(({ nextAt }) => nextAt !== null).length > 0;
+  }
+
+  get hasJobs(): boolean {
+    return this.#rows.of('job').size > 0;
   }
 
   async firstTriggerAt(after: number): Promise<number | null> {

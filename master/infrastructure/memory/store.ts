@@ -59,7 +59,7 @@ export class MemoryStore implements Store {
   }
 
   async withWork(): Promise<number[]> {
-    const busy = this.#namespaces.filter(({ tasks }) => tasks.hasWork || tasks.jobs.hasTriggers);
+    const busy = this.#namespaces.filter(({ tasks }) => tasks.hasWork || tasks.jobs.hasWork);
     return busy.map(({ fixed }) => fixed.id);
   }
 
@@ -80,7 +80,8 @@ export class MemoryStore implements Store {
 
   async deleteNamespace(id: number, audit: AuditRecord | null = null): Promise<boolean> {
     const found = this.#namespaces[id];
-    if (id === DEFAULT_NAMESPACE_ID || found?.tasks.hasWork === true) return false;
+    if (id === DEFAULT_NAMESPACE_ID) return false;
+    if (found?.tasks.hasWork === true || found?.tasks.jobs.hasJobs === true) return false;
     if (found?.isDeleted === false) {
       found.isDeleted = true;
       found.tasks.endTerm();

@@ -25,7 +25,7 @@ import type {
 import { CommitConflict, DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
 import { inNamespace, TermLost } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
-import { copyOf, idOf, JOB_TABLES, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import { creditOf, pauseMoved, pausesOfSome, sinceOf } from '../../domain/model/pause.ts';
@@ -336,7 +336,7 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
 
   /** Its namespace is deleted: whoever makes it again begins with no types, executors and the like. */
   forgetWhole(): void {
-    for (const name of [...WHOLE_TABLES, ...JOB_TABLES]) this.#rows.of(name).clear();
+    for (const name of WHOLE_TABLES) this.#rows.of(name).clear();
   }
 
   /** What of that class has ended on that day, by acceptance. */

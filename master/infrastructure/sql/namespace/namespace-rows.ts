@@ -9,7 +9,7 @@ import {
   NAMESPACE_COUNT_MAX,
   NamespaceLimit,
 } from '../../../application/ports.ts';
-import { JOB_TABLES, WHOLE_TABLES } from '../../../domain/changes.ts';
+import { WHOLE_TABLES } from '../../../domain/changes.ts';
 import type { AuditRecord } from '../../../domain/model/audit.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Database } from '../database.ts';
@@ -124,8 +124,8 @@ export class NamespaceRows {
         runs: [[id]],
         touches: null,
       };
-      // Whoever makes it again begins with no types, executors and the like.
-      const empty = [...WHOLE_TABLES, ...JOB_TABLES].map((name): Statement => {
+      // Whoever makes it again begins with no types, executors and the like, and with what is left of its history.
+      const empty = WHOLE_TABLES.map((name): Statement => {
         return {
           sql: `DELETE FROM ${String(tables[name].place)} WHERE ns = ?`,
           runs: [[id]],
@@ -150,7 +150,9 @@ export class NamespaceRows {
       runs: [[id]],
       touches: null,
     };
-    const outcomes = await this.#database.dialect.run(connection, [tasks, work, ...callbacks]);
+    const jobs = { sql: 'SELECT ns FROM job WHERE ns = ? LIMIT 1', runs: [[id]], touches: null };
+    const asked = [tasks, work, jobs, ...callbacks];
+    const outcomes = await this.#database.dialect.run(connection, asked);
     return outcomes.some(({ rows }) => rows.length > 0);
   }
 
@@ -172,7 +174,10 @@ export class NamespaceRows {
       const triggers = `SELECT id FROM namespace WHERE is_deleted = 0 AND EXISTS (SELECT 1
         FROM ${dialect.readBy('job_trigger', 'job_trigger_ns_next')}
         WHERE ns = namespace.id AND next_at IS NOT NULL)`;
-      const selects = [live, work, triggers, ...callbacks];
+      // Runs of a job have ended, and nobody has looked at that yet.
+      const ends = `SELECT id FROM namespace WHERE is_deleted = 0 AND EXISTS (SELECT 1
+        FROM job_activity WHERE ns = namespace.id)`;
+      const selects = [live, work, triggers, ends, ...callbacks];
       for (let at = 0; at < selects.length; at += TABLE_COUNT) {
         const union = selects.slice(at, at + TABLE_COUNT).join(' UNION ');
         for (const row of await this.#database.rows(union)) ids.add(row['id'] as number);
