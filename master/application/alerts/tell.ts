@@ -51,6 +51,8 @@ export function hearsAnyway(
   deliveriesOf: Outbox['ofEach'],
 ): Hears {
   const again = tellings.filter((one) => one.event === 'repeated' && endOf(one.alert) > 0);
+  // All that is known is looked through.
+  if (again.length === 0) return () => false;
   const deliveries = deliveriesOf(again.map(({ alert }) => alert));
   return (receiver, { alert }) => {
     const end = endOf(alert);
