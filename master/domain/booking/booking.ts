@@ -116,7 +116,7 @@ export function bindsAt({ from, leadMs }: Booking): number {
   return from - leadMs;
 }
 
-/** When its executors are released, where it has no task by then. */
-export function noShowAt({ from, to }: Booking): number {
-  return from + Math.min(60_000, Math.floor((to - from) / 10));
+/** When its executors are released, where it has no task by then: time in which no master was there does not count. */
+export function noShowAt({ from, to }: Booking, seenFrom: number): number {
+  return Math.max(from, seenFrom) + Math.min(60_000, Math.floor((to - from) / 10));
 }

@@ -16,6 +16,8 @@ export interface ActiveBooking {
   isWanting: boolean;
   /** Until then executors that it has bound, and that are not here, may come back: the master has just begun. */
   readonly graceUntil: number;
+  /** Since when it has been bound and tasks of it might have come: no master was there before. Null: it is not bound. */
+  seenFrom: number | null;
 }
 
 /** As it was when it was here last. */

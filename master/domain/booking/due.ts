@@ -30,17 +30,17 @@ export function advance(state: State, id: string, now: number, out: Output): voi
   if (isBookingOver(booking)) return;
   if (booking.state !== 'bound' && bindsAt(booking) <= now) {
     booking = putBooking(state, { ...booking, state: 'bound' }, out);
-    activate(state, booking, true);
+    activate(state, booking, now);
     const { type, group } = booking;
     tell(state, out, 'booking.began', now, { type, group }, { booking_id: id });
   } else if (booking.state !== 'bound' && holdsFrom(booking) <= now) {
-    activate(state, booking, false);
+    activate(state, booking, null);
   }
-  const grace = state.bookings.active.get(id)?.graceUntil ?? 0;
+  const { graceUntil: grace = 0, seenFrom } = state.bookings.active.get(id) ?? {};
   if (grace <= now && grace > 0) state.bookings.isUnsettled = true;
   const isOpen = booking.state === 'bound';
   const times = isOpen
-    ? [grace, noShowAt(booking), booking.to]
+    ? [grace, noShowAt(booking, seenFrom ?? now), booking.to]
     : [holdsFrom(booking), bindsAt(booking), booking.to];
   wakeAt(state, id, Math.min(...times.filter((at) => at > now)));
 }
@@ -56,7 +56,9 @@ export function endPastWindows(state: State, now: number, out: Output): void {
 /** Nobody has come: no task of it was offered in this window, and none waits. */
 function isNoShow({ bookings }: State, booking: Booking, now: number): boolean {
   if (booking.state !== 'bound' || booking.isUsed || booking.isMaintenance) return false;
-  return noShowAt(booking) <= now && (bookings.taskCounts.get(booking.id) ?? 0) === 0;
+  const { seenFrom } = bookings.active.get(booking.id) ?? {};
+  if (noShowAt(booking, seenFrom ?? now) > now) return false;
+  return (bookings.taskCounts.get(booking.id) ?? 0) === 0;
 }
 
 type How = Extract<BookingState, 'ended' | 'no_show' | 'canceled'> | 'skipped';

@@ -39,8 +39,8 @@ export function recallBookings(
     if (isBookingOver(row)) continue;
     enterPlan(state, row);
     const graceUntil = now + state.policy.leaseMs;
-    if (row.state === 'bound') activate(state, row, true, graceUntil);
-    else if (holdsFrom(row) <= now && bindsAt(row) > now) activate(state, row, false);
+    if (row.state === 'bound') activate(state, row, now, graceUntil);
+    else if (holdsFrom(row) <= now && bindsAt(row) > now) activate(state, row, null);
     // The first tick finds what is due of it.
     wakeAt(state, row.id, now);
   }

@@ -296,8 +296,13 @@ export function unbind(state: State, id: string, executorId: string, out: Output
   announce(state, executor, out);
 }
 
-/** From its hold on; `isBound`: from its lead on, with its part of what limits allow. */
-export function activate(state: State, booking: Booking, isBound: boolean, graceUntil = 0): void {
+/** From its hold on; `boundAt`: it is bound from then on, with its part of what limits allow; null: it is not yet. */
+export function activate(
+  state: State,
+  booking: Booking,
+  boundAt: number | null,
+  graceUntil = 0,
+): void {
   const { id, type, group, count, isMaintenance } = booking;
   const { active } = state.bookings;
   const known = active.get(id);
@@ -308,11 +313,13 @@ export function activate(state: State, booking: Booking, isBound: boolean, grace
     shortCount: 0,
     isWanting: true,
     graceUntil,
+    seenFrom: null,
   };
   active.set(id, one);
+  one.seenFrom ??= boundAt;
   state.bookings.isUnsettled = true;
   // Maintenance runs nothing.
-  if (!isBound || isMaintenance || one.reserved.count > 0) return;
+  if (boundAt === null || isMaintenance || one.reserved.count > 0) return;
   one.reserved = { type, group, count };
   countReserved(state, one.reserved, count);
 }

@@ -64,6 +64,7 @@ export function ticked(
 
 /** Moves on whatever counts the time of executors: nobody is to blame for what was not read. */
 function spareAll(state: State, hiddenMs: number, now: number): void {
+  for (const booking of state.bookings.active.values()) booking.seenFrom &&= now;
   for (const executor of [...state.executors.values(), ...state.elders.values()]) {
     executor.lastSeenAt = Math.min(now, executor.lastSeenAt + hiddenMs);
     const { occupation, ending } = executor;

@@ -3,11 +3,13 @@ import { expect } from 'chai';
 import type { Output } from '../../../master/domain/effects.ts';
 import { asked, type Asked, FROM } from './asked.ts';
 import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
+import { noRows } from '../../helpers/task.ts';
 
 describe('a booking after an absence', () => {
   let scheduler: Scheduler;
   const book = (fields: Partial<Asked> = {}) =>
     scheduler.command({ type: 'bookingRequested', booking: asked(fields) }).reply;
+  const passTo = (at: number) => scheduler.pass(at - scheduler.now);
   const leapTo = (at: number) => {
     scheduler.now = at;
     return scheduler.send({ type: 'ticked' });
@@ -46,5 +48,48 @@ describe('a booking after an absence', () => {
     expect(booking()?.endingBefore).to.equal(null);
     scheduler.submit({ id: 'next', booking: 'bk-1' });
     expect(booked(leapTo(FROM + 2 * MINUTE + 30 * SECOND))).to.have.length(1);
+  });
+
+  describe('is given its time once more to be used', () => {
+    /** The master is back then, with what its rows say, and so is the executor. */
+    const returnAt = (at: number): void => {
+      const row = booking();
+      if (row === undefined) throw new Error('no booking');
+      ({ scheduler } = Scheduler.restored({ whole: { ...noRows, booking: [row] }, now: at }));
+      scheduler.now = at;
+      scheduler.connect('e1');
+      scheduler.pass(0);
+    };
+    const expectNoShowIn = (ms: number): void => {
+      scheduler.pass(ms - SECOND);
+      expect(booking()?.state).to.equal('bound');
+      scheduler.pass(SECOND);
+      expect(booking()?.state).to.equal('no_show');
+    };
+
+    it('where it was bound before', () => {
+      book();
+      passTo(FROM - 10 * SECOND);
+      expect(booking()?.state).to.equal('bound');
+      returnAt(FROM + 2 * MINUTE);
+      expectNoShowIn(MINUTE);
+    });
+
+    it('where it was to be bound meanwhile', () => {
+      book();
+      passTo(FROM - MINUTE);
+      returnAt(FROM + 2 * MINUTE);
+      expectNoShowIn(MINUTE);
+    });
+
+    it('where the process stood still', () => {
+      book();
+      passTo(FROM - 10 * SECOND);
+      scheduler.now = FROM + 2 * MINUTE;
+      const hiddenMs = 130 * SECOND;
+      scheduler.send({ type: 'stoodStill', hiddenMs });
+      scheduler.send({ type: 'ticked', hiddenMs });
+      expectNoShowIn(MINUTE);
+    });
   });
 });
