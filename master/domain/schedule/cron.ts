@@ -58,6 +58,7 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
+const DAY_SECONDS = 86_400;
 /** As February has them in a leap year. */
 const LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -230,4 +231,21 @@ export function nextDay(cron: Cron, from: number, last: number): number | null {
     else day += 1;
   }
   return null;
+}
+
+/** The least time between two of its times, in seconds, whatever is left out or comes twice: a day at most. */
+export function leastGapOf({ seconds, minutes, hours }: Cron): number {
+  const [first = 0] = seconds;
+  const last = seconds.at(-1) ?? first;
+  let least = Math.min(
+    DAY_SECONDS,
+    ...seconds.slice(1).map((each, at) => each - (seconds[at] ?? 0)),
+  );
+  const starts = hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * 60));
+  // Behind the last of a day comes the first of the next.
+  const next = (starts[0] ?? 0) + DAY_SECONDS;
+  for (const [at, start] of starts.entries()) {
+    least = Math.min(least, (starts[at + 1] ?? next) + first - (start + last));
+  }
+  return least;
 }

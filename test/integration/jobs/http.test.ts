@@ -102,6 +102,9 @@ describe('jobs over HTTP', () => {
     expect(await errors([{ every: 2, jitter: 20 }])).to.deep.equal([
       'triggers[0].jitter: expected at most the interval, which is 2 s',
     ]);
+    expect(await errors([{ cron: '*/10 8,9 * * 1', jitter: 601 }])).to.deep.equal([
+      'triggers[0].jitter: expected at most the least time between two of its times, which is 600 s',
+    ]);
     expect(await errors([{ ...RARE, max_runs: 1e300 }])).to.deep.equal([
       'triggers[0].max_runs: expected a number of at most 1000000000, given 1e+300',
     ]);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Cron } from 'croner';
 import * as fc from 'fast-check';
-import { CronRefused, cronOf } from '../../../master/domain/schedule/cron.ts';
+import { CronRefused, cronOf, leastGapOf } from '../../../master/domain/schedule/cron.ts';
 import { timesOf } from '../../../master/domain/schedule/times.ts';
 import { spec } from './samples.ts';
 
@@ -91,5 +91,21 @@ describe('a cron expression', () => {
     const year = 365 * 86_400_000;
     expect(times.count(0, year)).to.equal(365 * 86_400);
     expect(times.last(0, year)).to.equal(year - 1_000);
+  });
+
+  it('has a least time between two of its times, also over midnight', () => {
+    const gaps = {
+      '*/5 * * * *': 300,
+      '0,59 9 * * *': 3_540,
+      '0,59 * * * *': 60,
+      '30 0,23 * * *': 3_600,
+      '0 8 * * 1': 86_400,
+      '*/7 * * * * *': 4,
+      '0,59 0,1 12 * * *': 1,
+      '0,20 0 12 * * *': 20,
+    };
+    for (const [expression, gap] of Object.entries(gaps)) {
+      expect(leastGapOf(cronOf(expression)), expression).to.equal(gap);
+    }
   });
 });

@@ -2,7 +2,7 @@
 import { didYouMean } from '@soda-scheduler/protocol';
 import type { jobRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
-import { CronRefused, cronOf } from '../../../domain/schedule/cron.ts';
+import { type Cron, CronRefused, cronOf, leastGapOf } from '../../../domain/schedule/cron.ts';
 import { isZone } from '../../../domain/usage/day.ts';
 import { instantOf } from '../../body/instants.ts';
 import type { FieldError } from '../../http/problem.ts';
@@ -35,8 +35,9 @@ function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean)
   const errors: FieldError[] = [];
   const add = (field: string, message: string) => errors.push({ field, message });
   const { name = '', zone = 'UTC', cron, at, delay, on, only_on, except, shift } = trigger;
-  const { every = (trigger.rotate?.minutes ?? Number.POSITIVE_INFINITY) * 60, jitter = 0 } =
-    trigger;
+  const { jitter = 0 } = trigger;
+  let every = trigger.every ?? (trigger.rotate?.minutes ?? Number.POSITIVE_INFINITY) * 60;
+  let between = 'the interval';
   // No run by hand may have the id of one that a trigger has fired.
   if (name === BY_HAND_NAME) add('name', `${name} is what runs by hand are called`);
   if (!isZone(zone)) {
@@ -45,14 +46,15 @@ function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean)
   } else if (!isPlace(zone)) {
     add('zone', `expected Area/City, as Asia/Shanghai: ${zone} may be meant for several zones`);
   } else if (cron !== undefined) {
-    const problem = cronProblem(cron);
-    if (problem !== null) add('cron', problem);
+    const found = cronIn(cron);
+    if (typeof found === 'string') add('cron', found);
+    else [every, between] = [leastGapOf(found), 'the least time between two of its times'];
   }
   const start = instantOf(trigger.start_at);
   const end = instantOf(trigger.end_at);
   if (start !== null && end !== null && end <= start) add('end_at', 'expected later than start_at');
   if (at !== undefined && trigger.start_at !== undefined) add('start_at', 'not with `at`');
-  if (jitter > every) add('jitter', `expected at most the interval, which is ${every} s`);
+  if (jitter > every) add('jitter', `expected at most ${between}, which is ${every} s`);
   if (on?.job === job) add('on.job', 'a job does not wait for itself: use `delay`');
   for (const [field, asked] of Object.entries({ only_on, except })) {
     if (asked === undefined) continue;
@@ -74,10 +76,10 @@ function zonesLike(zone: string): string[] {
   return Intl.supportedValuesOf('timeZone').filter((one) => Math.abs(one.length - zone.length) < 5);
 }
 
-function cronProblem(expression: string): string | null {
+/** A text: why it cannot be read. */
+function cronIn(expression: string): Cron | string {
   try {
-    cronOf(expression);
-    return null;
+    return cronOf(expression);
   } catch (error) {
     if (error instanceof CronRefused) return error.message;
     throw error;
