@@ -29,7 +29,7 @@ import type {
   SeenRun,
 } from './jobs-handle.ts';
 import { recordsToCome, withRecordsToCome } from './left-out.ts';
-import { keyOf, surroundingsOf } from './planning.ts';
+import { keyOf, surroundingsOf, unlessBroken } from './planning.ts';
 
 /** Runs that are shown with a job. */
 const RUN_COUNT = 10;
@@ -150,12 +150,11 @@ export class Jobs implements JobsHandle {
       const around = surroundingsOf(calendars, trigger, spec, blackouts);
       let from = Math.max(after, trigger.decidedUntil);
       for (let found = 0; found < count; ) {
-        const { coming, until } = comingOf(
-          spec,
-          around,
-          from,
-          Math.min(PIECE_COUNT, count - found),
-        );
+        const pieceCount = Math.min(PIECE_COUNT, count - found);
+        const page = unlessBroken(trigger, [], () => comingOf(spec, around, from, pieceCount));
+        // It is paused once it is due.
+        if (page === null) break;
+        const { coming, until } = page;
         for (const one of coming) times.push({ trigger: trigger.name, spec, coming: one });
         found += coming.length;
         yield undefined;

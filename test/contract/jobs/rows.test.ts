@@ -83,6 +83,9 @@ describeStores('jobs in a store', (open) => {
     const { jobs, rest } = await tasks.jobs.loadJobs(['none', ...names], 2_000);
     expect(jobs.map(({ name }) => name)).to.deep.equal(names.slice(0, 3));
     expect(rest).to.deep.equal(names.slice(3));
+    // Also of few.
+    const few = await tasks.jobs.loadJobs(names.slice(0, 5), 2_000);
+    expect(few.rest).to.deep.equal(names.slice(3, 5));
     const none = { jobs: [], rest: [] };
     expect(await tasks.jobs.loadJobs(['none'], 2_000)).to.deep.equal(none);
     const on = { kind: 'on', source: 'job-1', isCalendared: false } as const;

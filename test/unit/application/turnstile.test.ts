@@ -1,7 +1,7 @@
 /** How many lists are made at a time, and who is refused. */
 import { expect } from 'chai';
 import { Unavailable } from '../../../master/application/master-handle.ts';
-import { Turnstile } from '../../../master/application/turnstile.ts';
+import { breathing, Turnstile } from '../../../master/application/turnstile.ts';
 
 describe('turnstile', () => {
   const settled = () => new Promise<void>((resolve) => void setImmediate(resolve));
@@ -72,5 +72,28 @@ describe('turnstile', () => {
     end();
     await Promise.all([first, stayed]);
     expect(begun).to.deep.equal(['stayed']);
+  });
+});
+
+describe('work that waits in between', () => {
+  it('lets others have their turn once they have waited for five milliseconds', async () => {
+    let now = 0;
+    let turnCount = 0;
+    const soon = (call: () => void) => {
+      turnCount += 1;
+      now += 100;
+      call();
+    };
+    const breathe = breathing({ now: () => now, soon });
+    for (const [at, turns] of [
+      [4, 0],
+      [5, 1],
+      [109, 1],
+      [110, 2],
+    ] as const) {
+      now = at;
+      await breathe();
+      expect(turnCount, `at ${at}`).to.equal(turns);
+    }
   });
 });

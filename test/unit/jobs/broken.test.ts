@@ -33,6 +33,14 @@ describe('a trigger whose times cannot be told', () => {
     expect((await master.records('b')).map(({ state }) => state)).to.include('ran');
   });
 
+  it('has no times that could be shown until then', async () => {
+    await master.start(master.rows('a', NOWHERE));
+    const jobs = master.harness.master.jobs(ALL);
+    const shown = await jobs.show('a');
+    if (shown === null) return expect.fail('it is there');
+    expect(await jobs.next(shown.job, shown.triggers, master.begin, 5)).to.deep.equal([]);
+  });
+
   it('is paused where many were missed', async () => {
     const missed = { nextAt: master.begin - MINUTE, decidedUntil: master.begin - 2 * MINUTE };
     const names = Array.from({ length: 30 }, (_, at) => `job-${at}`);

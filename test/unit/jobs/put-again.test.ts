@@ -27,7 +27,7 @@ describe('a job that is put again', () => {
     expect(renewed).to.include({ anchorAt: held.anchorAt, decidedUntil: later });
   });
 
-  it('goes on with the next time, where it was disabled and is as it was', async () => {
+  it('goes on with the next time, where it was disabled and is as it was; others have their turns between its triggers', async () => {
     const store = new MemoryTaskStore();
     const { term } = await store.takeTerm('test', NOW);
     const job = sampleJob({ isEnabled: false });
@@ -39,11 +39,9 @@ describe('a job that is put again', () => {
         ],
       }),
     );
-    const reader = new JobReader({
-      store,
-      templates: templatesIn(),
-      breathe: async () => undefined,
-    });
+    let breathCount = 0;
+    const breathe = async () => void (breathCount += 1);
+    const reader = new JobReader({ store, templates: templatesIn(), breathe });
     const spec = sampleSpec();
     const event = {
       type: 'jobSet',
@@ -53,11 +51,15 @@ describe('a job that is put again', () => {
       isTrial: false,
       by: null,
       definition: { ...job, isEnabled: true },
-      triggers: [{ name: 'default', kind: 'every', isCalendared: true, source: null, spec }],
+      triggers: Array.from({ length: 32 }, (_, at) => {
+        const name = at === 0 ? 'default' : `t${at}`;
+        return { name, kind: 'every' as const, isCalendared: true, source: null, spec };
+      }),
       within: ALL,
     } as const;
     const [found] = await reader.read(new Scheduler().state, { type: 'job', event }, later + 1);
     if (found?.type !== 'jobSet') return expect.fail('it is the command, with its rows');
     expect(found.found?.renewed[0]?.nextAt).to.equal(later + MINUTE);
+    expect(breathCount).to.equal(32);
   });
 });
