@@ -15,7 +15,7 @@ import type { EventDraft, ExecutorEvent, LogFormat } from './events.ts';
 import { headlineOf } from './failure.ts';
 import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
-import { openSession, openSessionCount } from './open-session.ts';
+import { openSession } from './open-session.ts';
 import { type Prepare, Preparations } from './preparation.ts';
 import { ReadinessCheck } from './readiness.ts';
 import { monotonicClock } from './session/clock.ts';
@@ -26,6 +26,7 @@ import { EventReport } from './reports/event-report.ts';
 import { failureIn, traceOf } from './reports/failure-event.ts';
 import { alertPace, eventPace } from './reports/pace.ts';
 import { ProgressReport } from './reports/progress-report.ts';
+import { type GoesBySignals, goBySignals, hasStopped } from './signals.ts';
 import { fencingToken, taskOf } from './task-context.ts';
 import type { Handler, Progress, Task } from './task-context.ts';
 import {
@@ -66,6 +67,7 @@ export class Executor {
     onBound: (isBound) => this.#readiness?.bind(isBound),
     onFailure: () => this.checkReady(),
   });
+  readonly #bySignals: GoesBySignals;
   #session: MessagePort | null = null;
   #readiness: ReadinessCheck | null = null;
   #executorId = '';
@@ -80,6 +82,8 @@ export class Executor {
     this.#options = options;
     this.#namespace = namespaceIn(options);
     this.#logFormat = logFormat(process.env);
+    const stopTimeoutMs = this.#drainTimeoutMs + 2 * ABORT_GRACE_MS;
+    this.#bySignals = { stopTimeoutMs, stop: (signal) => this.#stopBy(signal) };
   }
 
   /**
@@ -130,7 +134,7 @@ export class Executor {
     });
     // Who neither waits in `start` nor calls `stop` learns of a refusal by the event.
     this.#stopped.catch(() => undefined);
-    if (this.#handlesSignals) for (const name of SIGNALS) process.on(name, this.#onSignal);
+    if (this.#handlesSignals) goBySignals(this.#bySignals);
     await Promise.race([connected, this.#stopped]);
   }
 
@@ -175,33 +179,25 @@ export class Executor {
     return this.#options.handleSignals ?? true;
   }
 
+  get #drainTimeoutMs(): number {
+    return this.#options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS;
+  }
+
+  #stopBy(signal: NodeJS.Signals): void {
+    this.#event({ type: 'draining', message: `${signal}: stopping; once more to exit at once` });
+    // A refusal is told by its event.
+    this.stop().catch(() => undefined);
+  }
+
   async #drain(): Promise<void> {
     this.#tell({ type: 'drain' });
     this.#preparations.end();
     const running = this.#running;
     if (running === null) return;
-    const drainTimeoutMs = this.#options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS;
-    const timer = setTimeout(() => this.#abort(running, 'drain'), drainTimeoutMs);
+    const timer = setTimeout(() => this.#abort(running, 'drain'), this.#drainTimeoutMs);
     await running.ended;
     clearTimeout(timer);
   }
-
-  readonly #onSignal = (name: NodeJS.Signals): void => {
-    if (this.#isStopping) process.exit(1);
-    this.#event({ type: 'draining', message: `${name}: stopping; once more to exit at once` });
-    const drainTimeoutMs = this.#options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS;
-    const timer = setTimeout(() => process.exit(1), drainTimeoutMs + 2 * ABORT_GRACE_MS).unref();
-    const leave = (code: number): void => {
-      clearTimeout(timer);
-      process.exitCode ||= code;
-      // The others of this process may have tasks to end.
-      if (openSessionCount() === 0) process.exit();
-    };
-    this.stop().then(
-      () => leave(0),
-      () => leave(1),
-    );
-  };
 
   #take(message: Exclude<FromSession, { type: 'ended' }>): void {
     switch (message.type) {
@@ -362,8 +358,8 @@ export class Executor {
 
   #ended(refusal: string | null): void {
     this.#preparations.end();
-    for (const name of SIGNALS) process.off(name, this.#onSignal);
     this.#readiness?.stop();
+    hasStopped(this.#bySignals);
     if (refusal === null) return this.#event({ type: 'stopped', message: 'stopped' });
     if (this.#handlesSignals) process.exitCode = 1;
     this.#event({ type: 'stopped', level: 'error', message: `refused: ${refusal}` });
@@ -396,5 +392,3 @@ function onceAborted(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
-
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
