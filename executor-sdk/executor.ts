@@ -121,12 +121,14 @@ export class Executor {
       this.#connected = resolve;
     });
     this.#stopped = new Promise((resolve, reject) => {
-      let refusal: string | null = 'the thread of its session has ended';
+      let refusal: string | null | undefined;
       session.on('message', (message: FromSession) => {
         if (message.type === 'ended') refusal = message.refusal;
         else this.#take(message);
       });
       session.once('close', () => {
+        // Its thread has died, and this process is about to.
+        if (refusal === undefined) return;
         this.#ended(refusal);
         if (refusal === null) resolve();
         else reject(new ExecutorRefused(refusal));

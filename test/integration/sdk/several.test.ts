@@ -1,4 +1,6 @@
 /** Several executors in one process: signals, what the program stops by itself, and the thread that all have in common. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { ExecutorOptions } from '../../../executor-sdk/executor-options.ts';
@@ -130,5 +132,24 @@ describe('several executors in one process', () => {
     child.signal('SIGTERM');
     expect(await child.exited).to.deep.equal({ code: 0, signal: null });
     expect(child.tail()).not.to.contain('Warning');
+  });
+
+  it('are killed with all that they have started when the thread of their sessions dies', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => server.close());
+    const { port } = server.address() as AddressInfo;
+    const { master, child, run } = await started({ id: 'e1' }, { id: 'e2' });
+    const connection = once(server, 'connection') as Promise<[Socket]>;
+    await run('e1', { port });
+    const [socket] = await connection;
+    const gone = once(socket.on('error', () => undefined).resume(), 'close');
+    child.write('break');
+    expect(await child.exited).to.deep.equal({ code: null, signal: 'SIGKILL' });
+    await gone;
+    expect(child.tail()).to.contain('"type":"uncaught","message":"the thread is broken"');
+    expect(child.tail()).to.contain('killing this process: the thread of its sessions has ended');
+    expect(child.tail()).not.to.contain('refused');
+    expect(master.of('attemptEnded')).to.deep.equal([]);
   });
 });
