@@ -26,8 +26,8 @@ interface BookedTask<Params> {
 
 /**
  * Gets ready for a booking, such as by bringing inputs near. Called once this executor is bound, 30 s before the window
- * unless the booking says otherwise, and again with all tasks when more are known; never twice at once. It may run
- * beside a task that is about to end, and goes on when one of the booking begins.
+ * unless the booking says otherwise, and again with all tasks when more are known; never twice at once: one for the next
+ * booking waits until this has ended. It may run beside a task that is about to end, and goes on when one of the booking begins.
  * @param signal Aborts when the booking is over, another executor takes its place, or this one stops.
  */
 export type Prepare<Params = unknown> = (booking: Booking<Params>, signal: AbortSignal) => unknown;
@@ -46,6 +46,8 @@ export class Preparations {
   readonly #prepares = new Map<string, Prepare>();
   #booking: Booking | null = null;
   #preparation: Preparation | null = null;
+  /** Of those before it: they are told to end, and take their time. */
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(options: PreparationsOptions) {
     this.#options = options;
@@ -65,10 +67,9 @@ export class Preparations {
     const before = this.#booking;
     this.#booking = booking;
     if (booking !== null && before !== null && isSame(booking, before)) {
-      // A master that has begun anew says it again.
       const known = new Set(before.tasks.map(({ id }) => id));
       // In its window a master that has begun anew names those that still wait.
-      if (booking.tasks.some(({ id }) => !known.has(id))) this.#preparation?.tell(booking);
+      if (booking.tasks.some(({ id }) => !known.has(id))) this.#preparation?.know(booking);
       return;
     }
     this.end();
@@ -83,19 +84,21 @@ export class Preparations {
 
   /** Nothing goes on, or begins before it is bound anew. */
   end(): void {
-    this.#preparation?.end();
+    if (this.#preparation === null) return;
+    this.#ended = this.#preparation.end();
     this.#preparation = null;
   }
 
   #begin(booking: Booking): void {
     const prepare = this.#prepares.get(booking.type);
     if (prepare === undefined) return;
-    this.#preparation = new Preparation(prepare, (error) => {
+    const onFailure = (error: unknown): void => {
       const what = `prepare failed for booking ${booking.id}`;
       this.#options.tell({ type: 'prepare_failed', ...thrownIn(what, error) });
       this.#options.onFailure();
-    });
-    this.#preparation.tell(booking);
+    };
+    this.#preparation = new Preparation(prepare, onFailure, this.#ended);
+    this.#preparation.know(booking);
   }
 }
 
@@ -106,26 +109,31 @@ class Preparation {
   readonly #over = new AbortController();
   #next: Booking | null = null;
   #isBusy = false;
+  #ended: Promise<void>;
 
-  /** `onFailure`: what `prepare` has thrown, unless it was told to end. */
-  constructor(prepare: Prepare, onFailure: (error: unknown) => void) {
+  /** `onFailure`: what `prepare` has thrown, unless it was told to end. It begins after those before it have `ended`. */
+  constructor(prepare: Prepare, onFailure: (error: unknown) => void, ended: Promise<void>) {
     this.#prepare = prepare;
     this.#onFailure = onFailure;
+    this.#ended = ended;
   }
 
   /** That is all that is known of it. */
-  tell(booking: Booking): void {
+  know(booking: Booking): void {
     this.#next = booking;
-    if (!this.#isBusy) void this.#run();
+    if (!this.#isBusy) this.#ended = this.#run(this.#ended);
   }
 
-  end(): void {
+  /** Resolves when nothing goes on any more. */
+  end(): Promise<void> {
     this.#over.abort();
+    return this.#ended;
   }
 
-  async #run(): Promise<void> {
+  async #run(ended: Promise<void>): Promise<void> {
     const { signal } = this.#over;
     this.#isBusy = true;
+    await ended;
     for (let next = this.#next; next !== null && !signal.aborted; next = this.#next) {
       this.#next = null;
       try {

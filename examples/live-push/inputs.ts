@@ -117,6 +117,8 @@ export function inputsPreparer(options: Omit<InputOptions, 'limits' | 'lastCheck
         wrong.push(error);
       }
     }
+    // Another booking may have this executor by now.
+    signal.throwIfAborted();
     probed.inputs = found;
     if (wrong.length > 0) throw wrong[0];
   };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Booking } from '@soda-scheduler/executor-sdk';
 import type { BookingView, MasterFrame, WhyView } from '@soda-scheduler/protocol';
 import { RawExecutor } from '../../helpers/raw-executor.ts';
-import { watchedExecutor } from '../../helpers/sdk/watched-executor.ts';
+import { deferred, watchedExecutor } from '../../helpers/sdk/watched-executor.ts';
 import { masterSuite } from '../../helpers/system/in-process.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
@@ -83,10 +83,40 @@ describe('executors that are bound to a booking', function () {
     const id = await book();
     await executor.told('bound');
     await restart();
-    await eventually('it is back', async () => (await get(id)).unready.length === 0);
-    expect(prepared).to.have.length(1);
+    // It is told of that by the new session.
+    await submit({ id: 'live', type: 'push', booking: id });
+    await eventually('it is told of the task', () => prepared.length > 1);
+    expect(prepared.map(({ tasks }) => tasks.length)).to.deep.equal([0, 1]);
     expect([...signals].map(({ aborted }) => aborted)).to.deep.equal([false]);
     expect(await get(id)).to.deep.include({ executors: ['a'], short: 0 });
+  });
+
+  it('begin to get ready for the next booking once they have left off for the one before', async () => {
+    const steps: string[] = [];
+    const first = deferred();
+    const prepare = async ({ id: of }: Booking): Promise<void> => {
+      steps.push(`begin ${of}`);
+      // It takes its time, whatever it is told.
+      if (steps.length === 1) await first.promise;
+      steps.push(`end ${of}`);
+    };
+    const executor = watchedExecutor(url(), { id: 'a', drainTimeoutMs: 0 });
+    executor.handle('push', () => 'done', { prepare });
+    closing.push(() => executor.stop());
+    await executor.start();
+    const one = await book();
+    await executor.told('bound');
+    await call('DELETE', `/booking/${one}`);
+    await executor.told('released');
+    const other = await book();
+    await eventually('it is bound anew', () => {
+      return executor.events.some(
+        ({ type, message }) => type === 'bound' && message.includes(other),
+      );
+    });
+    first.resolve();
+    await eventually('it is ready for that', () => steps.includes(`end ${other}`));
+    expect(steps).to.deep.equal([one, other].flatMap((of) => [`begin ${of}`, `end ${of}`]));
   });
 
   it('make room for another as soon as they are not ready, which is said meanwhile', async () => {

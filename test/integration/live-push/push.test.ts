@@ -283,6 +283,9 @@ describe('a live push', function () {
     const tasks = [task({ ...params, main: 'none.mp4' }), task(params)];
     const wrong = await prepare({ ...booking, tasks }, signal).catch((error: Error) => error);
     expect(String(wrong)).to.match(/none\.mp4/);
+    // What it ends with after its booking is over is of no use to the next one.
+    const over = await prepare({ ...booking, tasks: [] }, AbortSignal.abort()).catch(String);
+    expect(over).to.match(/abort/i);
     expect(probed.inputs.map(({ name }) => name)).to.deep.equal(['main.mp4']);
 
     const settings = { ffprobe: '/nonexistent', probed };
