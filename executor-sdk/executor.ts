@@ -213,7 +213,8 @@ export class Executor {
         return;
       }
       case 'booked':
-        return this.#preparations.take(message.booking);
+        if (!this.#isStopping) this.#preparations.take(message.booking);
+        return;
       case 'ping':
         return this.#tell({ type: 'pong' });
       case 'event':

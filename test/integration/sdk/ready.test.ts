@@ -30,6 +30,31 @@ describe('executor SDK: ready', () => {
     expect((await master.nth('heartbeatReceived')).ready).to.equal(undefined);
   });
 
+  it('is not asked of a booking that comes while the executor stops', async () => {
+    const master = await startMaster();
+    const made = watchedExecutor(master.url);
+    const end = deferred();
+    let prepared = 0;
+    const prepare = (): void => {
+      prepared += 1;
+    };
+    await made.handle('test', () => end.promise, { prepare }).start();
+    closing.push(() => made.stop());
+    const { sessionId } = await master.nth('executorConnected');
+    master.assign(sessionId, { id: 't1' });
+    await made.told('task_started');
+    const stopped = made.stop();
+    const booking = { id: 'bk-1', type: 'test', from: 0, to: 1, tasks: [] };
+    master.sessions.send(sessionId, { type: 'booking', booking }, 1);
+    // Its handlers hear of this after the booking.
+    const key = { taskId: 't1', attempt: 1, graceMs: 9_000, reason: 'canceled' } as const;
+    master.sessions.send(sessionId, { type: 'cancel', ...key }, 1);
+    await made.told('task_aborted');
+    end.resolve();
+    await stopped;
+    expect(prepared).to.equal(0);
+  });
+
   it('is not before the first answer, and is told at once when it changes', async () => {
     const master = await startMaster();
     const first = deferred<true>();
