@@ -1,8 +1,8 @@
 /** How a program ends that was started with `ctx.spawn`: to wait for it, and to make it end before its attempt does. */
 import type { ChildProcess } from 'node:child_process';
+import { KILL_GRACE_MS } from './child-groups.ts';
 import { signalGroup } from './signal-group.ts';
 
-const KILL_GRACE_MS = 5_000;
 /** How long the pipes of an ended program are read on, where a grandchild that has left its group holds them open. */
 const DRAIN_MS = 1_000;
 

@@ -8,7 +8,8 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { GroupGuard } from './group-guard.ts';
 import { signalGroup } from './signal-group.ts';
 
-const KILL_GRACE_MS = 5_000;
+/** From SIGTERM to SIGKILL, unless it is said otherwise. */
+export const KILL_GRACE_MS = 5_000;
 
 /** Those of `node:child_process`, but for what is decided here. */
 export interface ChildOptions

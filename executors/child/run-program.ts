@@ -11,9 +11,6 @@ import {
   type TaskContext,
 } from '@soda-scheduler/executor-sdk';
 
-/** From SIGTERM to SIGKILL. */
-const KILL_GRACE_MS = 5_000;
-
 export interface ProgramRun {
   /** An absolute path. */
   readonly program: string;
@@ -49,12 +46,7 @@ export interface ProgramEnd {
 export async function runProgram(run: ProgramRun, ctx: TaskContext): Promise<ProgramEnd> {
   const { program, cwd, env, timeoutMs, tailBytes } = run;
   const startedAt = performance.now();
-  const child = ctx.spawn(program, run.args, {
-    cwd,
-    env: { ...env },
-    stdio: 'pipe',
-    killGraceMs: KILL_GRACE_MS,
-  });
+  const child = ctx.spawn(program, run.args, { cwd, env: { ...env }, stdio: 'pipe' });
   const ended = childEnd(child).catch((error: Error) => {
     const message = `${program} cannot be started: ${error.message}`;
     throw new NonRetryableError(message, { cause: error });
@@ -63,7 +55,7 @@ export async function runProgram(run: ProgramRun, ctx: TaskContext): Promise<Pro
   const end = (reason: ProgramEnd['why']) => {
     if (why !== 'exited') return;
     why = reason;
-    endChild(child, KILL_GRACE_MS);
+    endChild(child);
   };
   const timer = timeoutMs === null ? undefined : setTimeout(() => end('timed_out'), timeoutMs);
   let outputBytes = 0;
