@@ -123,10 +123,12 @@ describe('an executor whose handler fails', function () {
       });
       const cancel = { attempt: 1, graceMs: 9_000, reason: 'canceled' } as const;
       master.sessions.send(sessionId, { type: 'cancel', taskId: id, ...cancel }, 1);
-      await child.said('that it ended', ({ fields }) => {
-        return fields['event'] === 'task_ended' && fields['task_id'] === id;
-      });
+      // Its session takes the next one only once it has told of this.
+      await master.find('attemptEnded', ({ taskId }) => taskId === id);
     }
+    await child.said('that it ended', ({ fields }) => {
+      return fields['event'] === 'task_ended' && fields['task_id'] === 't2';
+    });
     const failed = child.lines.filter(({ fields }) => fields['event'] === 'handler_failed');
     expect(failed.map(({ fields }) => fields['task_id'])).to.deep.equal(['t2']);
     expect(failed[0]?.fields['msg']).to.contain(

@@ -53,9 +53,9 @@ describe('the guard of process groups', () => {
 
   it('ends those that nobody has renewed in time, and kills what does not end', async () => {
     const [mild, deaf] = [await group(), await group(DEAF)];
-    const { tell } = guard();
+    const { tell } = await guardThatIsUp();
     const now = clock.now();
-    const killAt = now + 1_000;
+    const killAt = now + 4_000;
     tell({ groups: [mild.pid, deaf.pid], endAt: now, killAt });
     expect(await mild.ended).to.equal('SIGTERM');
     expect(await deaf.ended).to.equal('SIGKILL');
