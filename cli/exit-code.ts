@@ -52,10 +52,17 @@ export function adviceOn(error: unknown): string | null {
     const cause = error.cause as NodeJS.ErrnoException | undefined;
     return cause?.code === 'ECONNRESET' ? 'the connection was closed: is it https there?' : null;
   }
-  if (isOfMaster(error)) return null;
+  if (isOfMaster(error)) return isUnknownThere(error) ? OLDER : null;
   return [429, 502, 503, 504].includes(error.status)
     ? 'this is the answer of a proxy in front of the master: is the master up?'
     : 'check SODA_URL, or --url';
+}
+
+const OLDER = 'is the master older than this soda? soda doctor says its version';
+
+/** Only routes that every master of this version has are called. */
+function isUnknownThere({ status, message }: SodaError): boolean {
+  return status === 405 || (status === 404 && message === 'There is no such route.');
 }
 
 /** An item of a batch has no words of its own, and its code is not the status. */

@@ -15,7 +15,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['user', Object.values(task.user).join(' / ')],
     ['submitted', task.submitted_at],
     ['priority', priorityIn(task)],
-    ['place', task.place && `put ${task.place} of its type`],
+    ['place', placeInWords(task)],
     ['due', task.state === 'waiting' ? task.due_at : null],
     ['started', task.started_at],
     ['finished', task.finished_at],
@@ -98,15 +98,21 @@ function suspendedInWords({ suspended }: Partial<TaskView>): string | null {
   return `since ${at}${by === null ? '' : ` by ${by}`}${reason === null ? '' : `: ${reason}`}`;
 }
 
+/** Nor this one. */
+function placeInWords({ place }: Partial<TaskView>): string | null {
+  return place ? `put ${place} of its type` : null;
+}
+
 /** `high`, or `90 s` where no name stands for it. */
 function priorityIn({ priority }: TaskView): string {
   const name = Object.entries(priorityNames).find(([, seconds]) => seconds === priority)?.[0];
   return name ?? `${priority} s`;
 }
 
-/** Those that there are, in seconds: `start 600, attempt 3600, silence 60`. */
-function limitsOf(task: TaskView): string | null {
-  const { start_timeout: start, execution_timeout: attempt, stall_timeout: silence } = task;
+/** Those that there are, in seconds: `start 600, attempt 3600, silence 60`. A master of 2.0.0 tells none. */
+function limitsOf(task: Partial<TaskView>): string | null {
+  const { start_timeout: start = null, execution_timeout: attempt = null } = task;
+  const { stall_timeout: silence = null } = task;
   const limits = Object.entries({ start, attempt, silence }).filter(([, limit]) => limit !== null);
   const words = limits.map(([name, limit]) => `${name} ${limit} s`);
   return words.length === 0 ? null : words.join(', ');

@@ -1,8 +1,9 @@
 /** `soda task list` and `soda task get`: searches that take many pages, and attempts by themselves. */
 import { expect } from 'chai';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { createClient } from '@soda-scheduler/client';
+import { createClient, type TaskView } from '@soda-scheduler/client';
 import { commandSuite } from '../../helpers/soda/command.ts';
 
 describe('soda task', function () {
@@ -47,6 +48,34 @@ describe('soda task', function () {
     child.kill('SIGINT');
     const [code] = await once(child, 'close');
     expect({ code, id: out.split('\t')[0] }).to.deep.equal({ code: 130, id: 'a' });
+  });
+
+  it('shows what a master of 2.0.0 tells of tasks, and says where that knows no such command', async () => {
+    const url = new URL('../../fixtures/2.0.0/transcript.jsonl', import.meta.url);
+    const text = readFileSync(url, 'utf8').replaceAll('<instant>', '2026-11-20T12:00:00.000Z');
+    const views = text
+      .split('\n')
+      .filter((line) => line.startsWith('{"http":{"method":"GET","path":"/scheduler/v2/task/'))
+      .map((line) => (JSON.parse(line) as { answer: { body: TaskView } }).answer.body)
+      .filter(({ timeline }) => timeline?.length > 0);
+    const states = new Map(views.map((view) => [view.state, view]));
+    expect([...states.keys()]).to.have.members([
+      'running',
+      'succeeded',
+      'waiting',
+      'canceled',
+      'failed',
+    ]);
+    for (const [state, view] of states) {
+      api.tasks.set(view.task_id, view);
+      const { out } = await run(['task', 'get', view.task_id]);
+      expect(out).to.match(new RegExp(`^state: +${state}$`, 'm'));
+      expect(out).not.to.contain('undefined');
+    }
+    const problem = { status: 404, detail: 'There is no such route.', code: 404 };
+    api.intercept = ({ path }) => (path.endsWith('/why') ? [404, problem] : undefined);
+    const { err } = await run(['task', 'why', 'movie-1']);
+    expect(err).to.contain('soda: is the master older than this soda?');
   });
 
   it('shows the head start of a task, and when its callback is tried again', async () => {
