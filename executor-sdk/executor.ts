@@ -1,6 +1,6 @@
 /**
  * The handlers' side of an executor: runs one task at a time on this thread, while the session
- * lives in a worker thread (`open-session.ts`) whose heartbeats no handler can hold up. It
+ * lives in a worker thread (`process/open-session.ts`) whose heartbeats no handler can hold up. It
  * says how attempts end; whether and when that is sent is the session's business.
  */
 import type { MessagePort } from 'node:worker_threads';
@@ -15,7 +15,7 @@ import type { EventDraft, ExecutorEvent, LogFormat } from './events.ts';
 import { headlineOf } from './failure.ts';
 import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
-import { openSession } from './open-session.ts';
+import { openSession } from './process/open-session.ts';
 import { type Prepare, Preparations } from './preparation.ts';
 import { ReadinessCheck } from './readiness.ts';
 import { monotonicClock } from './session/clock.ts';
@@ -26,7 +26,7 @@ import { EventReport } from './reports/event-report.ts';
 import { failureIn, traceOf } from './reports/failure-event.ts';
 import { alertPace, eventPace } from './reports/pace.ts';
 import { ProgressReport } from './reports/progress-report.ts';
-import { type GoesBySignals, goBySignals, hasStopped } from './signals.ts';
+import { type GoesBySignals, goBySignals, hasStopped } from './process/signals.ts';
 import { fencingToken, taskOf } from './task-context.ts';
 import type { Handler, Progress, Task } from './task-context.ts';
 import {

@@ -1,6 +1,6 @@
 /**
  * Entry of the worker thread that keeps the sessions of all executors of this process, while handlers use the main
- * thread: `open-session.ts` is its other side.
+ * thread: `process/open-session.ts` is its other side.
  */
 import { parentPort } from 'node:worker_threads';
 import { GroupGuard } from '../children/group-guard.ts';

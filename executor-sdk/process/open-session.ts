@@ -4,8 +4,8 @@
  * its code is new to it.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import { eventOf, logFormat, print } from './events.ts';
-import type { FromSession, SessionSettings, ThreadOrder } from './thread-messages.ts';
+import { eventOf, logFormat, print } from '../events.ts';
+import type { FromSession, SessionSettings, ThreadOrder } from '../thread-messages.ts';
 
 interface SessionThread {
   readonly worker: Worker;
@@ -45,7 +45,7 @@ export function openSessionCount(): number {
 }
 
 function startThread(): SessionThread {
-  const url = new URL('./session/session-thread.js', import.meta.url);
+  const url = new URL('../session/session-thread.js', import.meta.url);
   const worker = new Worker(url, { execArgv: [] });
   const open = new Set<SessionSettings>();
   // No listener for `error`: what has ended it is for the program to see, as an uncaught exception.
