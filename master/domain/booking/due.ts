@@ -12,7 +12,7 @@ import {
 import { TIME_END } from '../schedule/local-time.ts';
 import type { State } from '../state/state.ts';
 import { beginEnding } from '../steps/cancel.ts';
-import { currentTask } from '../steps/occupation.ts';
+import { currentTask, occupy } from '../steps/occupation.ts';
 import { count } from '../usage/count.ts';
 import { OVER_BOOKING_KEPT_MS, OVER_BOOKINGS_MAX } from './booking-bounds.ts';
 import { enterPlan, leavePlan, withNext } from './planning.ts';
@@ -76,7 +76,7 @@ export function endWindow(
 ): Booking {
   const { id, type, group } = booking;
   countBookedIdle(state, booking, now, out);
-  if (how !== 'ended' || !booking.mayOverrun) endRunning(state, id, now, out);
+  leaveRunning(state, id, now, out, how !== 'ended' || !booking.mayOverrun);
   deactivate(state, id);
   for (const { executorId } of booking.executors) unbind(state, id, executorId, out);
   leavePlan(state, booking);
@@ -112,12 +112,14 @@ function nextOf(booking: Booking, windows: Booking['windows'], how: How, now: nu
   return { ...released, skips, from, to, state: parts === null ? 'at_risk' : 'planned' };
 }
 
-/** Those that run, or are about to, are told to end. */
-function endRunning(state: State, id: string, now: number, out: Output): void {
+/** What runs, or is about to, is told to end (`isEnding`), or goes on: as what is of no booking from now on. */
+function leaveRunning(state: State, id: string, now: number, out: Output, isEnding: boolean): void {
   for (const executor of [...state.executors.values(), ...state.elders.values()]) {
-    if (executor.occupation?.booking !== id) continue;
-    const task = currentTask(state, executor, executor.occupation);
-    if (task !== null) beginEnding(state, task, 'booking_end', now, out);
+    const { occupation } = executor;
+    if (occupation === null) continue;
+    const task = currentTask(state, executor, occupation);
+    if (occupation.booking === id) occupy(state, executor, { ...occupation, booking: null });
+    if (isEnding && task?.booking === id) beginEnding(state, task, 'booking_end', now, out);
   }
 }
 

@@ -128,6 +128,11 @@ export function isPastBooking(
   return booking === undefined || isBookingOver(booking) || dueAt < booking.from;
 }
 
+/** It was offered in a window that has ended since. */
+export function isAfterWindow(state: State, task: Pick<Task, 'booking' | 'offeredAt'>): boolean {
+  return task.offeredAt !== null && isPastBooking(state, task, task.offeredAt);
+}
+
 /** Its window has ended, and it is about to: executors may be bound for the next one already. */
 export function endsWithWindow(
   { bookings }: State,

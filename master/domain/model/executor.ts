@@ -43,7 +43,7 @@ export interface Counted {
 
 /** The attempt that occupies an executor until it reports, or its lease ends. */
 export interface Occupation extends Counted {
-  /** Of which its task is; null: of none. */
+  /** In whose window it runs; null: in none, also where its task goes on after its window. */
   readonly booking: string | null;
   /** Of shared limits. */
   readonly taken: readonly Taken[];

@@ -10,6 +10,7 @@ import {
   READY,
 } from '../model/executor.ts';
 import { noteGone } from '../booking/capacity.ts';
+import { isAfterWindow } from '../booking/tasks.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
 import { hashOf } from '../queue/hash.ts';
@@ -26,11 +27,12 @@ export function recallExecutor(
   holding: Holding | undefined,
   now: number,
 ): Executor {
-  const { executorId, incarnation, id: taskId, attempt, type, user, booking } = task;
+  const { executorId, incarnation, id: taskId, attempt, type, user } = task;
   const accepted = task.state === 'running';
   const taken = holding?.taken ?? NOTHING_TAKEN;
   const gate = gateKeyOf(state, task);
   const { group } = user;
+  const booking = isAfterWindow(state, task) ? null : task.booking;
   const occupation = { taskId, attempt, accepted, type, group, gate, booking, taken };
   const executor = recall(state, executorId ?? '', incarnation ?? '', occupation, now);
   if (holding !== undefined) state.holdings.set(executor, holding);

@@ -9,6 +9,7 @@ import {
   type Leftover,
   type Occupation,
 } from '../model/executor.ts';
+import { isAfterWindow } from '../booking/tasks.ts';
 import { gateKeyOf } from '../limits/places.ts';
 import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state/state.ts';
@@ -77,7 +78,7 @@ export function occupationBy(
   task: Task,
   accepted: boolean,
 ): Occupation {
-  const { id: taskId, attempt, type, user, booking } = task;
+  const { id: taskId, attempt, type, user } = task;
   const taken = takenFor(state, executor, { taskId, attempt });
   return {
     taskId,
@@ -86,7 +87,7 @@ export function occupationBy(
     type,
     group: user.group,
     gate: gateKeyOf(state, task),
-    booking,
+    booking: isAfterWindow(state, task) ? null : task.booking,
     taken,
   };
 }
