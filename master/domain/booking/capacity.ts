@@ -16,9 +16,48 @@ export function bareOf({ id, types, override, own }: Executor): Omit<Gone, 'at'>
   };
 }
 
-/** The pool that it counts for, whoever has booked it. */
-export function bookedPoolOf({ types }: State, executor: Executor): string {
-  return keyOf(bareOf(executor), declaredTypes(types));
+/** Executors that can do the same, whoever has booked them, and the pool that the plan has them in. */
+export interface Group {
+  readonly bare: Omit<Gone, 'at' | 'id'>;
+  readonly pool: string;
+  readonly executors: Executor[];
+}
+
+/** Executors as bookings see them in one step. */
+export class Bookable {
+  readonly #declared: ReadonlyMap<string, number>;
+
+  constructor({ types }: Pick<State, 'types'>) {
+    this.#declared = declaredTypes(types);
+  }
+
+  /** Those that serve, by what they can do; in order of their ids. */
+  groupsOf(executors: Iterable<Executor>): Group[] {
+    const groups = new Map<string, Group>();
+    for (const executor of [...executors].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+      if (!isServing(executor)) continue;
+      const bare = bareOf(executor);
+      const key = poolKeyOf(bare);
+      const group = groups.get(key) ?? {
+        bare,
+        pool: keyOf(bare, this.#declared),
+        executors: [],
+      };
+      groups.set(key, group);
+      group.executors.push(executor);
+    }
+    return [...groups.values()];
+  }
+
+  /** The pool in which it serves bookings of that type. */
+  poolFor(type: string, executor: Executor): string {
+    return this.poolOf(type, keyOf(bareOf(executor), this.#declared));
+  }
+
+  /** The same of those that the plan has in that pool: who runs a type that says how many there are is of that. */
+  poolOf(type: string, pool: string): string {
+    return this.#declared.has(type) ? declaredKey(type) : pool;
+  }
 }
 
 /** It is not here any more, and counts for a while. */

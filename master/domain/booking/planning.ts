@@ -81,7 +81,7 @@ export function admit(
   now: number,
 ): { readonly windows: readonly BookedWindow[] } | { readonly refused: Wish; free: FreeWindow[] } {
   const { plan } = state.bookings;
-  plan.setPools(bookedPools(state, now));
+  seePools(state, now);
   const windows = windowsAfter(spec, now, WINDOWS_MAX);
   const wishes = windows.map((window) => wishOf(state, spec, window));
   const admission = plan.admit(wishes);
@@ -97,13 +97,21 @@ export function admit(
   return { windows: divided };
 }
 
+/** Who has come since is promised to nobody yet: bookings that are short may have it. */
+function seePools(state: State, now: number): void {
+  const { bookings } = state;
+  bookings.plan.setPools(bookedPools(state, now));
+  if (bookings.active.size > 0) bookings.isUnsettled = true;
+}
+
 /** It has its place in the plan, as its row says. */
 export function enterPlan(state: State, booking: Booking): void {
   for (const window of booking.windows) state.bookings.plan.put(planned(state, booking, window));
 }
 
-export function leavePlan({ bookings: { plan } }: State, { id, windows }: Booking): void {
-  for (const { from } of windows) plan.remove(windowId(id, from));
+export function leavePlan({ bookings }: State, { id, windows }: Booking): void {
+  for (const { from } of windows) bookings.plan.remove(windowId(id, from));
+  if (bookings.active.size > 0) bookings.isUnsettled = true;
 }
 
 /** One more at the end, where there are fewer than are planned: in no room that others have. */
@@ -133,7 +141,7 @@ export function replan(state: State, now: number, out: Output): void {
   if (!plan.isReplanning) {
     if (bookings.byId.size === 0 || now < bookings.nextPlanAt) return;
     bookings.nextPlanAt = now + PLAN_EVERY_MS;
-    plan.setPools(bookedPools(state, now));
+    seePools(state, now);
   }
   const declared = declaredTypes(state.types);
   const isKnown = ({ type }: PlannedWindow) => now >= bookings.knownFrom || declared.has(type);
@@ -142,6 +150,7 @@ export function replan(state: State, now: number, out: Output): void {
     const id = window.id.split(' ')[0] ?? '';
     changed.set(id, [...(changed.get(id) ?? []), window]);
   }
+  if (changed.size > 0 && bookings.active.size > 0) bookings.isUnsettled = true;
   for (const [id, windows] of changed) {
     const booking = bookings.byId.get(id);
     if (booking !== undefined) divided(state, booking, windows, now, out);

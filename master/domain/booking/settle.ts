@@ -6,56 +6,60 @@
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import { bindsAt, type Booking } from './booking.ts';
-import {
-  endsInTime,
-  type Executor,
-  isFree,
-  isServing,
-  mayRun,
-  pinnedTo,
-  pinOf,
-} from '../model/executor.ts';
+import { type Executor, isFree, isServing } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { changePool } from '../steps/fleet.ts';
 import { countReserved } from '../steps/limits.ts';
-import { becomeIdle, currentTask, rouse } from '../steps/occupation.ts';
+import { becomeIdle, rouse } from '../steps/occupation.ts';
+import type { Promised } from '../serving/promised.ts';
 import { announce } from './announce.ts';
 import type { ActiveBooking } from './bookings-state.ts';
-import { bareOf, bookedPoolOf } from './capacity.ts';
-import { enterPlan, leavePlan } from './planning.ts';
-import { makeRoom, preempt } from './preempt.ts';
+import { enterPlan } from './planning.ts';
 import { putBooking } from './rows.ts';
+import {
+  Among,
+  candidatesFor,
+  endingSoon,
+  fits,
+  isNeeded,
+  lateness,
+  leftTo,
+  mayTake,
+  promisedTo,
+} from '../serving/candidates.ts';
+import { makeRoom, preempt } from '../serving/preempt.ts';
 
 /** At the end of each step, before tasks are offered. */
 export function settleBookings(state: State, now: number, out: Output): void {
-  const { bookings, freed } = state;
+  const { bookings, freed, unsettled } = state;
   if (bookings.active.size === 0) return;
-  const isUnsettled = bookings.isUnsettled || [...freed].some((one) => isMisplaced(state, one));
+  const isUnsettled =
+    bookings.isUnsettled ||
+    [...freed].some((one) => isMisplaced(state, one)) ||
+    [...unsettled].some((one) => isKeptLate(state, one));
   if (!isUnsettled && freed.size === 0) return;
+  settle(state, isUnsettled, now, out);
+  // Those from whom somebody was taken may not have been looked at: before that others have whoever is idle.
+  if (bookings.hasTaken && !isUnsettled) settle(state, true, now, out);
+}
+
+/** Those first that are bound first: they take from those that are bound later. */
+function settle(state: State, isUnsettled: boolean, now: number, out: Output): void {
+  const { bookings, executors, freed } = state;
   bookings.isUnsettled = false;
+  bookings.hasTaken = false;
   const inOrder = [...bookings.active.values()]
     .filter(({ isWanting }) => isUnsettled || isWanting)
     .map((active) => ({ active, booking: bookings.byId.get(active.id) as Booking }))
-    .sort((a, b) => a.booking.from - b.booking.from || a.booking.seq - b.booking.seq);
+    .sort((a, b) => bindsAt(a.booking) - bindsAt(b.booking) || a.booking.seq - b.booking.seq);
+  const among = new Among(state, isUnsettled ? executors.values() : freed, isUnsettled);
   for (const { active, booking } of inOrder) {
-    const among = isUnsettled ? state.executors.values() : [...freed];
-    if (booking.state !== 'bound') keep(state, active, booking, [...among]);
+    if (booking.state !== 'bound') keep(state, active, booking, among);
     else {
-      bind(state, active, booking, [...among], now, out);
+      bind(state, active, booking, among, now, out);
       if (isUnsettled) makeRoom(state, booking, now, out);
     }
   }
-  // What was done here is settled, but for those from whom somebody was taken.
-  bookings.isUnsettled = bookings.hasTaken;
-  bookings.hasTaken = false;
-}
-
-/** Whether it may be booked so, whoever has it now. */
-function fits(executor: Executor, { type, requires, labels }: Booking): boolean {
-  const { labels: own, ...bare } = bareOf(executor);
-  const pin = pinnedTo(requires);
-  const named = pin === executor.id ? [...own, pinOf(pin)] : own;
-  return mayRun({ ...bare, labels: named }, { type, requires, labels });
 }
 
 /** It has done with a task of its booking, and may have no other since. */
@@ -64,77 +68,49 @@ function isMisplaced({ bookings }: State, executor: Executor): boolean {
   return booking !== undefined && !fits(executor, booking);
 }
 
-/** Executors that may have it, and that no other booking has or needs. */
-function* candidatesFor(
-  state: State,
-  booking: Booking,
-  among: readonly Executor[],
-): Generator<Executor> {
-  const { plan, active } = state.bookings;
-  const taken = new Map<string, ReadonlySet<string>>();
-  for (const executor of among) {
-    if (executor.booking !== null || state.executors.get(executor.id) !== executor) continue;
-    if (!isServing(executor) || !fits(executor, booking)) continue;
-    const pool = bookedPoolOf(state, executor);
-    const others = taken.get(pool) ?? plan.takenWithin(pool, booking.from, booking.to);
-    taken.set(pool, others);
-    const isOwn = active.get(booking.id)?.kept.has(executor.id) ?? false;
-    // One that is kept for a later booking may serve this one first.
-    if (!isOwn && (executor.keptUntil ?? Infinity) <= bindsAt(booking)) continue;
-    // What names it is among what the plan has of it.
-    if (pinnedTo(booking.requires) !== executor.id && others.has(executor.id)) continue;
-    yield executor;
-  }
-}
-
-/** 0: it is idle; 1: it is done in time; 2: nobody knows. */
-function lateness(state: State, executor: Executor, until: number): 0 | 1 | 2 {
-  if (executor.occupation === null) return 0;
-  const task = currentTask(state, executor, executor.occupation);
-  if (task === null) return 2;
-  const begun = task.startedAt ?? task.offeredAt ?? 0;
-  const { cancelGraceMs } = state.policy;
-  return endsInTime({ keptUntil: until }, task, cancelGraceMs, begun) ? 1 : 2;
+/** What it was offered in time is not sure to be over in time any more. */
+function isKeptLate(state: State, executor: Executor): boolean {
+  const { keptUntil } = executor;
+  return keptUntil !== null && lateness(state, executor, keptUntil) === 2;
 }
 
 /** As many as it is to have, those first that are free by then. */
-function keep(
-  state: State,
-  active: ActiveBooking,
-  booking: Booking,
-  among: readonly Executor[],
-): void {
+function keep(state: State, active: ActiveBooking, booking: Booking, among: Among): void {
   const until = bindsAt(booking);
   const { kept } = active;
-  for (const executor of kept.values()) {
-    const isHere = state.executors.get(executor.id) === executor;
-    const mayServe = isHere && isServing(executor) && fits(executor, booking);
-    if (!mayServe) letGo(state, active, executor);
+  const promised = promisedTo(state, booking);
+  const poolOf = (executor: Executor) => among.bookable.poolFor(booking.type, executor);
+  const late: Executor[] = [];
+  for (const executor of [...kept.values()]) {
+    const isHere = state.executors.get(executor.id) === executor && isServing(executor);
+    const mayServe = !among.isAll || (isHere && fits(executor, booking));
+    if (mayServe && lateness(state, executor, until) === 2) late.push(executor);
+    // What it was not promised somebody else may be, since.
+    else if (!mayServe || !promised.take(poolOf(executor))) letGo(state, active, executor);
   }
-  const free = [...candidatesFor(state, booking, among)]
-    .filter((executor) => !kept.has(executor.id))
-    .map((executor) => ({ executor, rank: lateness(state, executor, until) }))
-    .sort((a, b) => a.rank - b.rank || byUse(a.executor, b.executor));
-  for (const { executor, rank } of free) {
-    if (kept.size < booking.count) keepOne(state, active, executor, until);
-    else if (rank === 2) break;
-    else {
-      const late = [...kept.values()].find((one) => lateness(state, one, until) === 2);
-      if (late === undefined) break;
-      letGo(state, active, late);
+  let missingCount = booking.count - (kept.size - late.length);
+  const keepMore = (isLate: boolean) => {
+    if (missingCount <= 0) return;
+    const scoreOf = (executor: Executor): number | null => {
+      if (kept.has(executor.id)) return null;
+      const rank = lateness(state, executor, until);
+      return (rank === 2) === isLate ? 2 * (rank % 2) + isNeeded(executor) : null;
+    };
+    for (const executor of candidatesFor(state, booking, among, promised, scoreOf)) {
       keepOne(state, active, executor, until);
+      if (--missingCount === 0) return;
     }
+  };
+  keepMore(false);
+  for (const executor of late) {
+    if (missingCount > 0 && promised.take(poolOf(executor))) missingCount--;
+    else letGo(state, active, executor);
   }
+  keepMore(true);
   // What was offered in time may start too late to be done in time.
   const isSure = [...kept.values()].every(({ occupation }) => occupation === null);
-  active.isWanting = kept.size < booking.count || !isSure;
+  active.isWanting = missingCount > 0 || !isSure;
   active.shortCount = 0;
-}
-
-/** First those that nobody needs later. */
-function byUse(one: Executor, other: Executor): number {
-  const needs = Number(one.keptUntil !== null) - Number(other.keptUntil !== null);
-  return needs || (one.id < other.id ? -1 : 1);
 }
 
 function keepOne(state: State, active: ActiveBooking, executor: Executor, until: number): void {
@@ -143,7 +119,7 @@ function keepOne(state: State, active: ActiveBooking, executor: Executor, until:
   active.kept.set(executor.id, executor);
 }
 
-/** Whoever it was kept for looks for another one, in the next step. */
+/** Whoever it was kept for looks for another one. */
 function takeFromOthers({ bookings }: State, active: ActiveBooking, executor: Executor): void {
   if (executor.keptUntil === null || active.kept.has(executor.id)) return;
   for (const other of bookings.active.values()) {
@@ -174,7 +150,7 @@ function bind(
   state: State,
   active: ActiveBooking,
   booking: Booking,
-  among: readonly Executor[],
+  among: Among,
   now: number,
   out: Output,
 ): void {
@@ -183,24 +159,27 @@ function bind(
     .map(({ executorId }) => executorId)
     .filter((id) => !isOfUse(state, booking, id) && !isAwaited(id));
   let missing = booking.count - (booking.executors.length - unfit.length);
-  const chosen: Executor[] = [];
+  let endingCount = 0;
   if (missing > 0) {
-    const all = [...candidatesFor(state, booking, among)];
-    // Those that were kept for it first: their inputs may be near.
-    const rank = (one: Executor) => (active.kept.has(one.id) ? 0 : 1);
-    const free = all.filter(isFree).sort((a, b) => rank(a) - rank(b) || byUse(a, b));
-    chosen.push(...free.slice(0, missing));
+    const promised = leftTo(state, booking, unfit, among);
+    const chosen = chosenFor(state, active, booking, among, promised, missing);
     missing -= chosen.length;
-    if (missing > 0) {
-      const due = missing - endingSoon(state, booking);
-      const taken = due > 0 ? preempt(state, all, due, now, out) : [];
+    const ending = missing > 0 ? endingSoon(state, booking) : [];
+    const poolOf = (executor: Executor) => among.bookable.poolFor(booking.type, executor);
+    const mayHave = (executor: Executor) => promised.take(poolOf(executor));
+    endingCount = Math.min(missing, ending.filter(mayHave).length);
+    if (missing > endingCount) {
+      const all = [...among.fitting(booking)].flatMap(({ pool, executors }) =>
+        executors.filter((one) => mayTake(state, booking, one, pool)),
+      );
+      const taken = preempt(state, all, missing - endingCount, mayHave, now, out);
       chosen.push(...taken);
       missing -= taken.length;
     }
+    if (chosen.length > 0) bindAll(state, active, booking, { chosen, unfit, among }, now, out);
   }
-  if (chosen.length > 0) bindAll(state, active, booking, { chosen, unfit }, now, out);
   const wasShort = active.shortCount > 0;
-  active.shortCount = Math.max(0, missing - endingSoon(state, booking));
+  active.shortCount = Math.max(0, missing - endingCount);
   active.isWanting = missing > 0;
   if (missing <= 0) letAllGo(state, active);
   if (active.shortCount === 0 || wasShort) return;
@@ -209,16 +188,33 @@ function bind(
   tell(state, out, 'booking.short', now, { type, group }, data);
 }
 
-/** Executors of bookings that end as this one begins: they are its own then. */
-function endingSoon(state: State, booking: Booking): number {
-  let count = 0;
-  for (const [executorId, id] of state.bookings.boundTo) {
-    const other = state.bookings.byId.get(id);
-    const executor = state.executors.get(executorId);
-    if (id === booking.id || other === undefined || executor === undefined) continue;
-    if (other.to <= booking.from && isServing(executor) && fits(executor, booking)) count++;
+/** Those that are free; first those that were kept for it: their inputs may be near. */
+function chosenFor(
+  state: State,
+  { kept }: ActiveBooking,
+  booking: Booking,
+  among: Among,
+  promised: Promised,
+  countMax: number,
+): Executor[] {
+  const scoreOf = (executor: Executor): number | null => {
+    if (!isFree(executor)) return null;
+    return kept.has(executor.id) ? 0 : 1 + isNeeded(executor);
+  };
+  const chosen: Executor[] = [];
+  for (const executor of candidatesFor(state, booking, among, promised, (one) =>
+    chosen.includes(one) ? null : scoreOf(one),
+  )) {
+    chosen.push(executor);
+    if (chosen.length === countMax) break;
   }
-  return count;
+  return chosen;
+}
+
+interface Chosen {
+  readonly chosen: readonly Executor[];
+  readonly unfit: readonly string[];
+  readonly among: Among;
 }
 
 /** They are its own from now on; of those that are of no use as many go. */
@@ -226,7 +222,7 @@ function bindAll(
   state: State,
   active: ActiveBooking,
   booking: Booking,
-  { chosen, unfit }: { readonly chosen: readonly Executor[]; readonly unfit: readonly string[] },
+  { chosen, unfit, among }: Chosen,
   now: number,
   out: Output,
 ): void {
@@ -243,8 +239,7 @@ function bindAll(
     ...booking.executors.filter(({ executorId }) => !gone.has(executorId)),
     ...chosen.map(({ id: executorId }) => ({ executorId, since: now })),
   ];
-  leavePlan(state, booking);
-  const windows = windowsWith(state, booking, executors);
+  const windows = windowsWith(state, booking, executors, among);
   enterPlan(state, putBooking(state, { ...booking, executors, windows }, out));
   for (const executorId of gone) unbind(state, id, executorId, out);
   for (const executor of chosen) {
@@ -262,26 +257,31 @@ function bindAll(
   }
 }
 
-/** The plan knows which ones they are: nobody else is promised them. */
+/** The plan knows which ones they are, and of which pools: nobody else is promised them. The rest stays as it is. */
 function windowsWith(
   state: State,
-  { windows }: Booking,
+  { windows, count, type }: Booking,
   bound: Booking['executors'],
+  { bookable }: Among,
 ): Booking['windows'] {
   const [window, ...later] = windows;
-  if (window === undefined || window.parts === null) return windows;
-  const byPool = new Map<string, string[]>();
+  if (window === undefined) return windows;
+  const before = window.parts ?? [];
+  const byPool = new Map<string, string[]>(before.map(({ pool }) => [pool, []]));
   for (const { executorId } of bound) {
     const executor = state.executors.get(executorId);
-    if (executor === undefined) continue;
-    const pool = bookedPoolOf(state, executor);
-    byPool.set(pool, [...(byPool.get(pool) ?? []), executorId]);
+    const known = before.find(({ executorIds }) => executorIds.includes(executorId))?.pool;
+    const pool = known ?? (executor && bookable.poolFor(type, executor));
+    if (pool !== undefined) byPool.set(pool, [...(byPool.get(pool) ?? []), executorId]);
   }
-  const parts = window.parts.map((part) => ({
-    ...part,
-    executorIds: (byPool.get(part.pool) ?? []).slice(0, part.count),
-  }));
-  return [{ ...window, parts }, ...later];
+  let leftCount = count - bound.length;
+  const parts = [...byPool].map(([pool, executorIds]) => {
+    const promisedCount = before.find((part) => part.pool === pool)?.count ?? 0;
+    const unboundCount = Math.min(leftCount, Math.max(0, promisedCount - executorIds.length));
+    leftCount -= unboundCount;
+    return { pool, count: executorIds.length + unboundCount, executorIds };
+  });
+  return [{ ...window, parts: parts.filter((part) => part.count > 0) }, ...later];
 }
 
 /** It is nobody's any more. What it has still goes on. */

@@ -1,6 +1,6 @@
 /** What holds for all tasks of a namespace together: whether anything may be offered now, and what keeps it from that. */
 import { isPaused, type State } from '../state/state.ts';
-import type { Task } from '../model/task.ts';
+import type { Counted } from '../model/executor.ts';
 import { type ReachedLimit, type Usage, usedOf } from './quota.ts';
 
 /** Whether anything may be offered now. */
@@ -35,16 +35,16 @@ export function mayOfferBooked(state: State): boolean {
 export function* bookedShortage(
   state: State,
   { type, group }: { readonly type: string; readonly group: string },
-): Generator<{ readonly count: number; readonly isOf: (task: Task) => boolean }> {
+): Generator<{ readonly count: number; readonly isOf: (one: Counted) => boolean }> {
   const quota = state.quotas.get(type);
-  const isOfType = (task: Task) => task.type === type;
+  const isOfType = (one: Counted) => one.type === type;
   if (quota !== undefined) {
     const { limits, open, groups } = quota;
     for (const max of [limits.maxRunning, open.maxRunning]) {
       yield { count: lackOf(quota, max), isOf: isOfType };
     }
     const mine = groups.get(group);
-    const isOf = (task: Task) => isOfType(task) && task.user.group === group;
+    const isOf = (one: Counted) => isOfType(one) && one.group === group;
     if (mine) yield { count: lackOf(mine, limits.perGroup?.maxRunning ?? null), isOf };
   }
   const { attemptCount, settings } = state;

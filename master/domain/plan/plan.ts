@@ -163,9 +163,14 @@ export class BookingPlan {
     this.#isChanged = true;
   }
 
-  /** Executors of the pool that others have, or name, at any time of that window. */
-  takenWithin(pool: string, from: number, to: number): Set<string> {
-    return this.#books.get(pool)?.takenWithin(from, to) ?? new Set();
+  /** Whether somebody has that executor of the pool, or names it, at any time of that window. */
+  isTaken(pool: string, executorId: string, from: number, to: number): boolean {
+    return this.#books.get(pool)?.isTaken(executorId, from, to) ?? false;
+  }
+
+  /** How many executors of the pool nobody is promised for the whole window: any number, where it is not known yet. */
+  roomIn(pool: string, from: number, to: number): number {
+    return this.#books.get(pool)?.room(from, to) ?? Number.POSITIVE_INFINITY;
   }
 
   /** It is planned anew, and some windows are yet to be looked at. */

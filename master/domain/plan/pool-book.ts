@@ -43,7 +43,7 @@ export class PoolBook {
 
   /** Whether that one is free for the whole window. */
   hasRoomFor(executorId: string, from: number, to: number): boolean {
-    if (this.#isTaken(executorId, from, to)) return false;
+    if (this.isTaken(executorId, from, to)) return false;
     if (Math.max(this.#timeline.peak(from, to), this.#mostIn(from, to)) >= this.capacity)
       return false;
     for (const claim of this.#timeline.begunWithin(from - this.#longestMs, from)) {
@@ -55,13 +55,10 @@ export class PoolBook {
     return true;
   }
 
-  /** Executors that pins or bound claims have at any time of the window: whoever binds another takes none of these. */
-  takenWithin(from: number, to: number): Set<string> {
-    const taken = new Set<string>();
-    for (const executorId of this.#claimsOf.keys()) {
-      if (this.#isTaken(executorId, from, to)) taken.add(executorId);
-    }
-    return taken;
+  /** Whether a pin or a bound claim has that one at any time of the window: whoever binds another does not take it. */
+  isTaken(executorId: string, from: number, to: number): boolean {
+    const claims = this.#claimsOf.get(executorId) ?? [];
+    return claims.some((claim) => claim.from < to && from < claim.to);
   }
 
   /** Whether it fits has been asked before. */
@@ -150,11 +147,6 @@ export class PoolBook {
   #isPinnedAt(executorId: string, at: number): boolean {
     const claims = this.#claimsOf.get(executorId) ?? [];
     return claims.some(({ pin, from, to }) => pin !== null && from <= at && at < to);
-  }
-
-  #isTaken(executorId: string, from: number, to: number): boolean {
-    const claims = this.#claimsOf.get(executorId) ?? [];
-    return claims.some((claim) => claim.from < to && from < claim.to);
   }
 
   #firstPinAfter(at: number): number {

@@ -47,6 +47,8 @@ export function ticked(
   if (hiddenMs > 0) {
     state.jobs.hereSince = now;
     spareAll(state, hiddenMs, now);
+    // What was to be over before a booking begins may not be any more.
+    if (state.bookings.active.size > 0) state.bookings.isUnsettled = true;
   } else if (!event.isBehind) fireDue(state, now, out);
   state.deadlines.compact((entry) => live(state, entry) !== null);
   askForDelayed(state, out);

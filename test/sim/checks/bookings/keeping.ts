@@ -5,6 +5,7 @@ import {
   holdsFrom,
   isBookingOver,
 } from '../../../../master/domain/booking/booking.ts';
+import { Bookable } from '../../../../master/domain/booking/capacity.ts';
 import {
   type Executor,
   isFree,
@@ -14,6 +15,7 @@ import {
   pinOf,
 } from '../../../../master/domain/model/executor.ts';
 import { isAtRest, type Task } from '../../../../master/domain/model/task.ts';
+import { Promised } from '../../../../master/domain/serving/promised.ts';
 import type { State } from '../../../../master/domain/state/state.ts';
 import { currentTask } from '../../../../master/domain/steps/occupation.ts';
 import type { Ledger } from '../../ledger.ts';
@@ -125,12 +127,36 @@ export class KeepingCheck {
         if (executor === undefined || !isAvailable(executor, row)) return false;
         return !this.#isPromised(executor, row) && endsAt(state, task, task.offeredAt ?? 0) > until;
       });
-      const lateIds = new Set(late.map(({ executorId }) => executorId));
-      const leftCount = [...readyBefore].filter((id) => !lateIds.has(id)).length;
-      if (late.length === 0 || leftCount >= row.count || ready.size >= row.count) continue;
+      if (late.length === 0) continue;
+      const lateIds = new Set(late.map(({ executorId }) => executorId ?? ''));
+      const left = [...readyBefore].filter((id) => !lateIds.has(id));
+      if (this.#planned(state, row, left) >= row.count) continue;
+      const readyCount = this.#planned(state, row, ready);
+      const isNeeded = this.#planned(state, row, [...ready, ...lateIds]) > readyCount;
+      if (readyCount >= row.count || !isNeeded) continue;
       const what = late.map(({ id, executorId }) => `${id} is offered to ${executorId}`).join(', ');
-      this.#world.violate('I42', `${what}, and ${row.id} of ${row.count} is left ${ready.size}`);
+      this.#world.violate('I42', `${what}, and ${row.id} of ${row.count} is left ${readyCount}`);
     }
+  }
+
+  /** How many of them the plan lets it have: what it is promised of each pool, and what nobody is. */
+  #planned(state: State, row: Booking, ids: Iterable<string>): number {
+    return this.#leftOf(state, row, ids).count;
+  }
+
+  #leftOf({ types, executors, bookings: { plan } }: State, row: Booking, ids: Iterable<string>) {
+    const bookable = new Bookable({ types });
+    const parts = row.windows[0]?.parts ?? [];
+    const isPinned = pinnedTo(row.requires) !== null;
+    const roomIn = (pool: string) => (isPinned ? 1 : plan.roomIn(pool, row.from, row.to));
+    const promised = new Promised(parts, roomIn);
+    const take = (id: string): boolean => {
+      const executor = executors.get(id);
+      const part = parts.find(({ executorIds }) => executorIds.includes(id));
+      const pool = part?.pool ?? (executor && bookable.poolFor(row.type, executor));
+      return pool !== undefined && promised.take(pool);
+    };
+    return { count: [...ids].filter(take).length, take };
   }
 
   #isInTime(state: State, executor: Executor, until: number): boolean {
@@ -140,7 +166,7 @@ export class KeepingCheck {
     return endsAt(state, task, task.startedAt ?? task.offeredAt ?? 0) <= until;
   }
 
-  /** I43: none that is bound is short of executors while one is free that nobody else has, needs or was promised. */
+  /** I43: none that is bound is short of executors while one is free that nobody else has, needs or is promised. */
   #checkShort(state: State): void {
     const { bookings, executors, lastTickAt } = state;
     for (const row of this.#ledger.bookings.open) {
@@ -152,9 +178,12 @@ export class KeepingCheck {
         return isServing(executor) && mayServe(executor, row);
       });
       if (serving.length >= row.count) continue;
+      const ids = serving.map(({ executorId }) => executorId);
+      const { take } = this.#leftOf(state, row, ids);
       for (const executor of executors.values()) {
         const isWanted = executor.keptUntil !== null || this.#isPromised(executor, row);
         if (isWanted || !isFree(executor) || !isAvailable(executor, row)) continue;
+        if (!take(executor.id)) continue;
         const what = `${row.id} has ${serving.length} of ${row.count}`;
         this.#world.violate('I43', `${what}, and ${executor.id} is free`);
       }

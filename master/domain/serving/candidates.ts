@@ -1,0 +1,165 @@
+/** Executors that a booking may be given: whom nobody else has or needs, and as many of each pool as the plan lets it have. */
+import { Promised } from './promised.ts';
+import {
+  endsInTime,
+  type Executor,
+  isServing,
+  mayRun,
+  pinnedTo,
+  pinOf,
+} from '../model/executor.ts';
+import type { State } from '../state/state.ts';
+import { currentTask } from '../steps/occupation.ts';
+import { bindsAt, type Booking } from '../booking/booking.ts';
+import { bareOf, Bookable, type Group } from '../booking/capacity.ts';
+
+/** Executors among whom bookings look in one step. */
+export class Among {
+  readonly bookable: Bookable;
+  /** All of them: anything may have changed. False: those that have become free alone. */
+  readonly isAll: boolean;
+  readonly #executors: readonly Executor[];
+  #groups: Group[] | null = null;
+
+  constructor(state: State, executors: Iterable<Executor>, isAll: boolean) {
+    this.bookable = new Bookable(state);
+    this.#executors = [...executors];
+    this.isAll = isAll;
+  }
+
+  /** Asked for only where somebody is missing. */
+  get groups(): readonly Group[] {
+    return (this.#groups ??= this.bookable.groupsOf(this.#executors));
+  }
+
+  /** Of those groups that may have it: the one that it names alone, where it names one. */
+  *fitting({ type, requires, labels }: Booking): Generator<Group> {
+    const pin = pinnedTo(requires);
+    for (const group of this.groups) {
+      const { bare } = group;
+      const named = pin === null ? bare : { ...bare, labels: [...bare.labels, pinOf(pin)] };
+      if (!mayRun(named, { type, requires, labels })) continue;
+      if (pin === null) yield group;
+      else yield { ...group, executors: group.executors.filter(({ id }) => id === pin) };
+    }
+  }
+}
+
+/** Whether it may be booked so, whoever has it now. */
+export function fits(executor: Executor, { type, requires, labels }: Booking): boolean {
+  const { labels: own, ...bare } = bareOf(executor);
+  const pin = pinnedTo(requires);
+  const named = pin === executor.id ? [...own, pinOf(pin)] : own;
+  return mayRun({ ...bare, labels: named }, { type, requires, labels });
+}
+
+/** What the plan lets it have: its parts, and what nobody is promised while it lasts. */
+export function promisedTo({ bookings: { plan } }: State, booking: Booking): Promised {
+  const { from, to, requires, windows } = booking;
+  const isPinned = pinnedTo(requires) !== null;
+  return new Promised(windows[0]?.parts ?? [], (pool) =>
+    isPinned ? 1 : plan.roomIn(pool, from, to),
+  );
+}
+
+/**
+ * Executors that may have it, that no other booking has or needs, and of each pool no more than the plan lets it have:
+ * what it is promised first. Each counts as its own once it is yielded.
+ * @param scoreOf Those with the lowest first; null: not that one.
+ */
+export function* candidatesFor(
+  state: State,
+  booking: Booking,
+  among: Among,
+  promised: Promised,
+  scoreOf: (executor: Executor) => number | null,
+): Generator<Executor> {
+  const groups = [...among.fitting(booking)];
+  for (const isOwn of [true, false]) {
+    for (const { pool, executors } of groups) {
+      const of = among.bookable.poolOf(booking.type, pool);
+      const leftCount = () => (isOwn ? promised.ownIn(of) : promised.spareIn(of));
+      if (leftCount() === 0) continue;
+      const isMissing = (one: Executor) => mayTake(state, booking, one, pool);
+      for (const executor of byScore(executors, (one) => (isMissing(one) ? scoreOf(one) : null))) {
+        if (!promised.take(of)) break;
+        yield executor;
+        if (leftCount() === 0) break;
+      }
+    }
+  }
+}
+
+/** In their order where they have the lowest score: what comes after as many as are asked for is not looked at. */
+function* byScore(
+  executors: readonly Executor[],
+  scoreOf: (executor: Executor) => number | null,
+): Generator<Executor> {
+  const others: Executor[][] = [];
+  for (const executor of executors) {
+    const score = scoreOf(executor);
+    if (score === 0) yield executor;
+    else if (score !== null) (others[score] ??= []).push(executor);
+  }
+  for (const some of others) if (some !== undefined) yield* some;
+}
+
+/** No other booking has it, needs it by its name, or keeps it for a time before this one. */
+export function mayTake(state: State, booking: Booking, executor: Executor, pool: string): boolean {
+  const { executors, bookings } = state;
+  if (executor.booking !== null || executors.get(executor.id) !== executor) return false;
+  if (executor.keptUntil !== null) {
+    const isOwn = bookings.active.get(booking.id)?.kept.has(executor.id) ?? false;
+    // One that is kept for a later booking may serve this one first.
+    if (!isOwn && executor.keptUntil <= bindsAt(booking)) return false;
+  }
+  // What names it is among what the plan has of it.
+  if (pinnedTo(booking.requires) === executor.id) return true;
+  return !bookings.plan.isTaken(pool, executor.id, booking.from, booking.to);
+}
+
+/** 0: it is idle; 1: it is done in time; 2: nobody knows. */
+export function lateness(state: State, executor: Executor, until: number): 0 | 1 | 2 {
+  if (executor.occupation === null) return 0;
+  const task = currentTask(state, executor, executor.occupation);
+  if (task === null) return 2;
+  const begun = (task.startedAt ?? task.offeredAt ?? 0) + task.hiddenMs;
+  const { cancelGraceMs } = state.policy;
+  return endsInTime({ keptUntil: until }, task, cancelGraceMs, begun) ? 1 : 2;
+}
+
+/** First those that nobody needs later. */
+export const isNeeded = ({ keptUntil }: Executor): number => Number(keptUntil !== null);
+
+/** What the plan lets it have beside those that it has already. */
+export function leftTo(
+  state: State,
+  booking: Booking,
+  unfit: readonly string[],
+  { bookable }: Among,
+): Promised {
+  const promised = promisedTo(state, booking);
+  const parts = booking.windows[0]?.parts ?? [];
+  for (const { executorId } of booking.executors) {
+    if (unfit.includes(executorId)) continue;
+    const executor = state.executors.get(executorId);
+    const part = parts.find(({ executorIds }) => executorIds.includes(executorId));
+    const pool = part?.pool ?? (executor && bookable.poolFor(booking.type, executor));
+    if (pool !== undefined) promised.take(pool);
+  }
+  return promised;
+}
+
+/** Executors of bookings that end as this one begins: they are its own then. */
+export function endingSoon({ bookings, executors }: State, booking: Booking): Executor[] {
+  const ending: Executor[] = [];
+  for (const { id } of bookings.active.values()) {
+    const other = bookings.byId.get(id);
+    if (id === booking.id || other === undefined || other.to > booking.from) continue;
+    for (const { executorId } of other.executors) {
+      const executor = executors.get(executorId);
+      if (executor && isServing(executor) && fits(executor, booking)) ending.push(executor);
+    }
+  }
+  return ending;
+}

@@ -1,0 +1,182 @@
+/** Who is kept and bound, where admission has divided a booking over pools, and who looks again when that changes. */
+import { expect } from 'chai';
+import type { Output } from '../../../master/domain/effects.ts';
+import { asked, type Asked, FROM } from './asked.ts';
+import { HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
+
+describe('who is bound', () => {
+  let scheduler: Scheduler;
+  const book = (fields: Partial<Asked> = {}) =>
+    scheduler.command({ type: 'bookingRequested', booking: asked(fields) }).reply;
+  const booking = (id = 'bk-1') => {
+    const found = scheduler.state.bookings.byId.get(id);
+    if (found === undefined) throw new Error(`no booking ${id}`);
+    return found;
+  };
+  const boundTo = (id = 'bk-1') => booking(id).executors.map(({ executorId }) => executorId);
+  const passTo = (at: number) => scheduler.pass(at - scheduler.now);
+  const told = (out: Output) =>
+    out.told.map(({ kind }) => kind).filter((kind) => kind.startsWith('booking.'));
+  const ended = (out: Output) =>
+    sent(out, 'cancel').map(({ taskId, reason }) => `${taskId} ${reason}`);
+  const offers = (out: Output) => sent(out, 'assign').map(({ task }) => task.id);
+  const set = (text: object) =>
+    scheduler.command({ type: 'typeSet', name: 'echo', text: JSON.stringify(text), expect: null });
+
+  beforeEach(() => {
+    scheduler = new Scheduler();
+  });
+
+  describe('where the plan divides a booking over pools', () => {
+    beforeEach(() => {
+      scheduler.connect('a-gpu', { labels: ['gpu'] });
+      scheduler.connect('a-plain');
+    });
+
+    it('is who cannot do what another is promised', () => {
+      book({ id: 'long', windowMs: 8 * HOUR });
+      book({ id: 'able', requires: ['gpu'], firstFrom: FROM + 4 * HOUR, windowMs: HOUR });
+      passTo(FROM - 10 * MINUTE);
+      expect(scheduler.executor('a-plain').keptUntil).to.equal(FROM - 30 * SECOND);
+      passTo(FROM);
+      expect(boundTo('long')).to.deep.equal(['a-plain']);
+      scheduler.submit({ id: 'push', booking: 'long' });
+      passTo(FROM + 4 * HOUR);
+      expect(boundTo('able')).to.deep.equal(['a-gpu']);
+    });
+
+    it('is of another pool where nobody is promised that, and the plan knows it', () => {
+      scheduler.run('a-plain', { id: 'endless' });
+      book();
+      passTo(FROM - 10 * MINUTE);
+      expect(scheduler.executor('a-gpu').keptUntil).to.equal(FROM - 30 * SECOND);
+      passTo(FROM - 30 * SECOND);
+      expect(boundTo()).to.deep.equal(['a-gpu']);
+      const parts = booking().windows[0]?.parts ?? [];
+      expect(parts.map(({ executorIds }) => executorIds)).to.deep.equal([['a-gpu']]);
+      expect(book({ id: 'able', requires: ['gpu'] })?.kind).to.equal('conflict');
+      expect(book({ id: 'other' })?.kind).to.equal('done');
+    });
+
+    it('is nobody of a pool that is promised to another, though it comes later', () => {
+      scheduler.run('a-plain', { id: 'endless' });
+      book({ id: 'long', windowMs: 8 * HOUR });
+      book({ id: 'able', requires: ['gpu'], firstFrom: FROM + 4 * HOUR, windowMs: HOUR });
+      expect(told(passTo(FROM - 30 * SECOND))).to.include('booking.short');
+      expect(boundTo('long')).to.deep.equal([]);
+      scheduler.end('a-plain');
+      expect(boundTo('long')).to.deep.equal(['a-plain']);
+    });
+
+    it('is whoever is there once the plan knows that it is', () => {
+      book({ count: 2 });
+      scheduler.disconnect('a-plain', true);
+      passTo(FROM);
+      expect(boundTo()).to.deep.equal(['a-gpu']);
+      scheduler.connect('b-other', { types: ['echo', 'other'] });
+      scheduler.pass(10 * SECOND);
+      expect(boundTo()).to.deep.equal(['a-gpu', 'b-other']);
+    });
+  });
+
+  it('is another one where one that was kept has started too late', () => {
+    for (const id of ['x', 'y']) scheduler.connect(id);
+    book();
+    passTo(FROM - 2 * MINUTE);
+    expect(scheduler.executor('x').keptUntil).to.equal(FROM - 30 * SECOND);
+    const { cancelGraceMs } = scheduler.state.policy;
+    const executionTimeoutMs = 90 * SECOND - cancelGraceMs;
+    scheduler.submit({ id: 'just', requires: ['executor:x'], executionTimeoutMs });
+    expect(scheduler.executor('x').occupation).to.not.equal(null);
+    scheduler.pass(SECOND);
+    scheduler.accept('x');
+    expect(scheduler.executor('x').keptUntil).to.equal(null);
+    expect(scheduler.executor('y').keptUntil).to.equal(FROM - 30 * SECOND);
+  });
+
+  it('is another one where one that was kept does not answer an offer', () => {
+    for (const id of ['x', 'y']) scheduler.connect(id);
+    book();
+    passTo(FROM - 5 * MINUTE);
+    scheduler.run('y', { id: 'other', requires: ['executor:y'] });
+    scheduler.pass(SECOND);
+    const just = { executionTimeoutMs: MINUTE, assignTimeoutMs: 5 * SECOND };
+    scheduler.submit({ id: 'just', ...just });
+    expect(scheduler.task('just').executorId).to.equal('x');
+    scheduler.end('y');
+    expect(scheduler.executor('x').keptUntil).to.equal(FROM - 30 * SECOND);
+    scheduler.pass(5 * SECOND);
+    expect(scheduler.executor('x').occupation).to.not.equal(null);
+    expect(scheduler.executor('x').keptUntil).to.equal(null);
+    expect(scheduler.executor('y').keptUntil).to.equal(FROM - 30 * SECOND);
+  });
+
+  it('is kept at once for another, where who was kept serves one that is bound earlier', () => {
+    for (const id of ['e1', 'e3']) scheduler.connect(id, { labels: ['gpu'] });
+    const leadMs = 10 * MINUTE;
+    book({ id: 'late', firstFrom: FROM + 15 * MINUTE, holdMs: HOUR });
+    const able = { requires: ['gpu'], firstFrom: FROM + 20 * MINUTE, holdMs: HOUR, leadMs };
+    expect(book({ id: 'early', ...able })?.kind).to.equal('done');
+    scheduler.run('e3', { id: 'other', requires: ['executor:e3'] });
+    scheduler.connect('e2');
+    scheduler.submit({ id: 'endless', runAt: FROM - 40 * MINUTE });
+    passTo(FROM - 40 * MINUTE - SECOND);
+    expect(scheduler.executor('e1').keptUntil).to.equal(FROM + 14.5 * MINUTE);
+    scheduler.now += SECOND;
+    expect(offers(scheduler.send({ type: 'ticked' }))).to.deep.equal([]);
+    expect(scheduler.executor('e1').keptUntil).to.equal(FROM + 10 * MINUTE);
+    expect(scheduler.executor('e2').keptUntil).to.equal(FROM + 14.5 * MINUTE);
+  });
+
+  it('is who has a task of a window that ends as this one begins', () => {
+    scheduler.connect('e1');
+    book();
+    book({ id: 'next', firstFrom: FROM + 10 * MINUTE });
+    scheduler.submit({ id: 'push', booking: 'bk-1' });
+    passTo(FROM);
+    scheduler.accept('e1');
+    const out = passTo(FROM + 10 * MINUTE);
+    expect(ended(out)).to.deep.equal(['push booking_end']);
+    expect(told(out)).to.not.include('booking.short');
+    expect(boundTo('next')).to.deep.equal(['e1']);
+    scheduler.submit({ id: 'second', booking: 'next' });
+    expect(offers(scheduler.end('e1', { outcome: 'canceled' }))).to.deep.equal(['second']);
+  });
+
+  describe('has its part of what may run', () => {
+    const IDS = ['e1', 'e2', 'e3', 'e4'];
+    /** Two tasks of a booking that is over go on; another of two is about to begin. */
+    const overrun = () => {
+      for (const id of IDS) scheduler.connect(id);
+      book({ count: 2, mayOverrun: true });
+      book({ id: 'next', count: 2, firstFrom: FROM + 20 * MINUTE });
+      scheduler.submit({ id: 'one', booking: 'bk-1' }, { id: 'two', booking: 'bk-1' });
+      passTo(FROM);
+      for (const id of boundTo()) scheduler.accept(id);
+      passTo(FROM + 10 * MINUTE);
+      expect(booking().state).to.equal('ended');
+    };
+    const begins = () => {
+      const out = passTo(FROM + 20 * MINUTE - 30 * SECOND);
+      expect(ended(out)).to.have.members(['one booking_end', 'two booking_end']);
+      for (const id of IDS) {
+        if (scheduler.executor(id).occupation) scheduler.end(id, { outcome: 'canceled' });
+      }
+      scheduler.submit({ id: 'three', booking: 'next' }, { id: 'four', booking: 'next' });
+      expect(offers(passTo(FROM + 20 * MINUTE))).to.have.members(['three', 'four']);
+    };
+
+    it('of its type, though others go on after their window', () => {
+      set({ limits: { max_running: 2 } });
+      overrun();
+      begins();
+    });
+
+    it('of all, though others go on after their window', () => {
+      overrun();
+      const { settings } = scheduler.state;
+      scheduler.command({ type: 'settingsChanged', ...settings, paused: null, maxRunning: 2 });
+      begins();
+    });
+  });
+});
