@@ -27,11 +27,13 @@ export class IcsRefused extends Error {
 const AHEAD_DAY_COUNT = 5 * 366;
 const EVENT_COUNT_MAX = 10_000;
 const LINE_COUNT_MAX = 200_000;
-/** Days of one event, and days of rules that are looked at for all of them. */
+/** Days of one event, and days that are looked at or added for all of them. */
 const EVENT_DAY_COUNT_MAX = 400;
 const LOOKED_DAY_COUNT_MAX = 500_000;
 const LABEL_LENGTH_MAX = 64;
-/** Lines, or days of rules, between two pauses. */
+/** Characters of one line of dates: a thousand of them. */
+const LIST_LENGTH_MAX = 10_000;
+/** Lines, dates of a list, or days, between two pauses. */
 const PIECE_COUNT = 2_000;
 
 type Mark = 'off' | 'work' | null;
@@ -46,9 +48,16 @@ interface Event {
   readonly mark: Mark;
   readonly rule: string | null;
   /** Days on which it begins beside the rule, and on which it does not. */
-  readonly more: readonly number[];
+  readonly more: ReadonlySet<number>;
   readonly without: ReadonlySet<number>;
 }
+
+/** What is read of an event. */
+const KEPT = new Set(
+  'UID STATUS SUMMARY CATEGORIES DTSTART DTEND DURATION RRULE RDATE EXDATE RECURRENCE-ID X-APPLE-SPECIAL-DAY'.split(
+    ' ',
+  ),
+);
 
 type Fields = Map<string, { readonly parameters: string; readonly value: string }[]>;
 
@@ -68,16 +77,15 @@ export function* daysOfIcs(
   let fields: Fields | null = null;
   let name: string | null = null;
   let depth = 0;
-  let lineCount = 0;
+  let isBegun = false;
   let isWhole = false;
   for (const line of unfolded(text)) {
-    lineCount += 1;
-    if (lineCount % PIECE_COUNT === 0) yield;
-    if (lineCount === 1 && !/^BEGIN:VCALENDAR\s*$/i.test(line)) {
-      throw new IcsRefused('expected BEGIN:VCALENDAR first');
+    if (line === null) {
+      yield;
+      continue;
     }
-    if (lineCount > LINE_COUNT_MAX)
-      throw new IcsRefused(`it has more than ${LINE_COUNT_MAX} lines`);
+    if (!isBegun && !/^BEGIN:VCALENDAR\s*$/i.test(line)) break;
+    isBegun = true;
     const [, key = '', parameters = '', value = ''] = FIELD.exec(line) ?? [];
     const upper = key.toUpperCase();
     const isEdge = upper === 'BEGIN' || upper === 'END';
@@ -90,7 +98,7 @@ export function* daysOfIcs(
     else if (upper === 'END' && depth > 0) depth -= 1;
     else if (upper === 'END' && fields !== null) {
       noteReplaced(fields, replaced);
-      const event = eventOf(fields);
+      const event = yield* eventOf(fields);
       fields = null;
       if (event === null) left.timed += 1;
       else if (event !== 'canceled') events.push(event);
@@ -98,17 +106,13 @@ export function* daysOfIcs(
         throw new IcsRefused(`it has more than ${EVENT_COUNT_MAX} events`);
       }
     } else if (fields !== null && depth === 0) {
-      fields.set(upper, [...(fields.get(upper) ?? []).slice(-99), { parameters, value }]);
+      if (KEPT.has(upper))
+        fields.set(upper, [...(fields.get(upper) ?? []).slice(-99), { parameters, value }]);
     } else if (upper === 'X-WR-CALNAME') name = cleaned(value) || null;
   }
-  if (lineCount === 0) throw new IcsRefused('expected BEGIN:VCALENDAR first');
+  if (!isBegun) throw new IcsRefused('expected BEGIN:VCALENDAR first');
   if (!isWhole) throw new IcsRefused('it ends before END:VCALENDAR: the rest of it is missing');
-  const days = yield* daysOf(
-    events.map((one) => withoutThose(one, replaced)),
-    today,
-    dayCountMax,
-    left,
-  );
+  const days = yield* daysOf(events, replaced, today, dayCountMax, left);
   return { days, name, warnings: warningsOf(left, days) };
 }
 
@@ -121,15 +125,21 @@ function eventIn(fields: Fields): string {
 }
 
 /** `NAME;PARAMETER=value:value`; a quoted parameter may have a colon. */
-const FIELD = /^([A-Za-z0-9-]{1,64})((?:;[^":;]{0,200}(?:"[^"]{0,500}")?)*):(.*)$/s;
+const FIELD = /^([A-Za-z0-9-]{1,64})((?:;[^":;]{0,200}(?:"[^"]{0,500}")?){0,50}):(.*)$/s;
 
-/** Its lines, of which a long one stands in several that begin with a blank. */
-function* unfolded(text: string): Generator<string> {
+/** Its lines, of which a long one stands in several that begin with a blank; null: it is time for a pause. @throws {IcsRefused} */
+function* unfolded(text: string): Generator<string | null> {
   let line: string[] = [];
+  let lineCount = 0;
   for (let at = text.startsWith('\ufeff') ? 1 : 0; at < text.length; ) {
     const end = text.indexOf('\n', at);
     const raw = text.slice(at, end === -1 ? text.length : end).replace(/\r$/, '');
     at = end === -1 ? text.length : end + 1;
+    lineCount += 1;
+    if (lineCount % PIECE_COUNT === 0) yield null;
+    if (lineCount > LINE_COUNT_MAX) {
+      throw new IcsRefused(`it has more than ${LINE_COUNT_MAX} lines`);
+    }
     if (/^[ \t]/.test(raw)) line.push(raw.slice(1));
     else {
       if (line.length > 0) yield line.join('');
@@ -155,14 +165,8 @@ function noteReplaced(fields: Fields, replaced: Map<string, Set<number>>): void 
 
 const uidOf = (fields: Fields): string => (fields.get('UID')?.[0]?.value ?? '').trim();
 
-function withoutThose(event: Event, replaced: ReadonlyMap<string, ReadonlySet<number>>): Event {
-  const days = replaced.get(event.uid);
-  if (days === undefined || event.isInstance) return event;
-  return { ...event, without: new Set([...event.without, ...days]) };
-}
-
 /** Null: it does not last whole days. @throws {IcsRefused} */
-function eventOf(fields: Fields): Event | null | 'canceled' {
+function* eventOf(fields: Fields): Generator<undefined, Event | null | 'canceled'> {
   const first = (key: string) => fields.get(key)?.[0]?.value ?? '';
   if (/^CANCELLED$/i.test(first('STATUS').trim())) return 'canceled';
   const from = dayIn(first('DTSTART'));
@@ -175,11 +179,6 @@ function eventOf(fields: Fields): Event | null | 'canceled' {
       `the event of ${dateOf(from)} lasts more than ${EVENT_DAY_COUNT_MAX} days`,
     );
   }
-  const listed = (key: string) =>
-    (fields.get(key) ?? [])
-      .flatMap(({ value }) => value.slice(0, 10_000).split(','))
-      .map(dayIn)
-      .filter((day) => day !== null);
   return {
     uid: uidOf(fields),
     isInstance: fields.has('RECURRENCE-ID'),
@@ -188,9 +187,22 @@ function eventOf(fields: Fields): Event | null | 'canceled' {
     label,
     mark: markOf(label, first('CATEGORIES'), first('X-APPLE-SPECIAL-DAY')),
     rule: first('RRULE') || null,
-    more: listed('RDATE'),
-    without: new Set(listed('EXDATE')),
+    more: yield* listed(fields, 'RDATE'),
+    without: yield* listed(fields, 'EXDATE'),
   };
+}
+
+/** @throws {IcsRefused} */
+function* listed(fields: Fields, key: string): Generator<undefined, ReadonlySet<number>> {
+  const days = new Set<number>();
+  for (const { value } of fields.get(key) ?? []) {
+    for (const text of value.slice(0, LIST_LENGTH_MAX).split(',')) {
+      const day = dayIn(text);
+      if (day !== null) days.add(day);
+    }
+    yield;
+  }
+  return days;
 }
 
 const WORK = /班|\b(work(ing)?[ -]?days?|make[ -]?up[ -](work[ -]?)?days?)\b/i;
@@ -239,6 +251,7 @@ function cleaned(value: string): string {
 
 function* daysOf(
   events: readonly Event[],
+  replaced: ReadonlyMap<string, ReadonlySet<number>>,
   today: number,
   dayCountMax: number,
   left: { unmarked: number },
@@ -246,35 +259,45 @@ function* daysOf(
   const isSplit = events.some(({ mark }) => mark === 'off');
   const found = new Map<number, CalendarDay>();
   let lookedCount = 0;
-  const add = (day: number, { mark, label }: Event) => {
-    const kind = mark ?? 'off';
-    const known = found.get(day);
-    // A day that is worked to make up for another is, whatever else is on it.
-    if (known !== undefined && !(kind === 'work' && known.kind === 'off')) return;
-    found.set(day, { date: dateOf(day), kind, ...(label !== '' && { label }) });
-    if (found.size > dayCountMax) throw new IcsRefused(`it has more than ${dayCountMax} days`);
-  };
+  let pieceCount = 0;
   for (const event of events) {
     if (isSplit && event.mark === null) {
       left.unmarked += 1;
       continue;
     }
-    for (const begin of event.more) {
-      if (!event.without.has(begin)) addAll(begin, event, add);
-    }
-    const last = today + AHEAD_DAY_COUNT;
-    for (const begin of event.rule === null ? [event.from] : ruled(event.rule, event.from, last)) {
-      lookedCount += 1;
-      if (lookedCount % PIECE_COUNT === 0) yield;
+    const inPlace = event.isInstance ? undefined : replaced.get(event.uid);
+    for (const begin of beginsOf(event, today + AHEAD_DAY_COUNT)) {
+      const isOne = begin !== null && !event.without.has(begin) && inPlace?.has(begin) !== true;
+      const count = isOne ? event.dayCount : 1;
+      lookedCount += count;
+      pieceCount += count;
       if (lookedCount > LOOKED_DAY_COUNT_MAX) throw new IcsRefused('its rules have too many days');
-      if (begin !== null && !event.without.has(begin)) addAll(begin, event, add);
+      if (isOne) addDays(begin, event, found);
+      if (found.size > dayCountMax) throw new IcsRefused(`it has more than ${dayCountMax} days`);
+      if (pieceCount < PIECE_COUNT) continue;
+      pieceCount = 0;
+      yield;
     }
   }
   return [...found.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
 }
 
-function addAll(begin: number, event: Event, add: (day: number, event: Event) => void): void {
-  for (let day = begin; day < begin + event.dayCount; day++) add(day, event);
+function addDays(begin: number, event: Event, found: Map<number, CalendarDay>): void {
+  const { dayCount, mark, label } = event;
+  const kind = mark ?? 'off';
+  for (let day = begin; day < begin + dayCount; day++) {
+    const known = found.get(day);
+    // A day that is worked to make up for another is, whatever else is on it.
+    if (known !== undefined && !(kind === 'work' && known.kind === 'off')) continue;
+    found.set(day, { date: dateOf(day), kind, ...(label !== '' && { label }) });
+  }
+}
+
+/** Each day on which it may begin, null for one on which it does not. @throws {IcsRefused} */
+function* beginsOf(event: Event, last: number): Generator<number | null> {
+  yield* event.more;
+  if (event.rule === null) yield event.from;
+  else yield* ruled(event.rule, event.from, last);
 }
 
 /** Each day on which it may begin, null for one on which it does not. @throws {IcsRefused} */

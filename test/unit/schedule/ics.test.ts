@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import ICAL from 'ical.js';
 import { daysOfIcs, type IcsCalendar, IcsRefused } from '../../../master/access/calendars/ics.ts';
 import { runAtOnce } from '../../../master/access/body/pieces.ts';
-import { dayOfDate } from '../../../master/domain/schedule/local-time.ts';
+import { dateOf, dayOfDate } from '../../../master/domain/schedule/local-time.ts';
 
 const today = dayOfDate('2026-11-23') ?? 0;
 const read = (lines: readonly string[], dayCountMax = 4_000) =>
@@ -207,4 +207,56 @@ describe('an ICS file', () => {
     }).to.throw(IcsRefused, 'its rules have too many days');
     expect(pieceCount).to.be.above(200);
   });
+
+  const dates = (count: number) =>
+    Array.from({ length: count }, (_, at) => dateOf(today + at).replaceAll('-', ''));
+  const list = (key: string, of: readonly string[]) =>
+    Array.from({ length: Math.ceil(of.length / 1_000) }, (_, at) => {
+      return `${key}:${of.slice(at * 1_000, (at + 1) * 1_000).join(',')}`;
+    });
+  const year = ['DTSTART;VALUE=DATE:20261001', 'DTEND;VALUE=DATE:20271031'];
+  const hostile: Record<string, [lines: readonly string[], refused: string | null]> = {
+    'days of a year each, on many dates': [
+      event(...year, ...list('RDATE', dates(3_000))),
+      'its rules have too many days',
+    ],
+    'one date again and again, of a year': [
+      event(
+        ...year,
+        ...list(
+          'RDATE',
+          Array.from({ length: 99_000 }, () => '20261001'),
+        ),
+      ),
+      null,
+    ],
+    'a rule of which each day is a year': [
+      event(...year, 'RRULE:FREQ=DAILY'),
+      'its rules have too many days',
+    ],
+    'a line that never ends': [
+      Array.from({ length: 500_000 }, () => ' '),
+      'it has more than 200000 lines',
+    ],
+    'series and instances of one id': [
+      [
+        ...Array.from({ length: 2_000 }, () => event(...year)).flat(),
+        ...dates(2_000).flatMap((date) => event(`RECURRENCE-ID:${date}`, `DTSTART:${date}`)),
+      ],
+      'its rules have too many days',
+    ],
+  };
+  for (const [what, [lines, refused]] of Object.entries(hostile)) {
+    it(`is read in pieces with ${what}`, () => {
+      const text = ['BEGIN:VCALENDAR', ...lines, 'END:VCALENDAR'].join('\n');
+      const work = daysOfIcs(text, today, 4_000);
+      let pieceCount = 0;
+      const readAll = () => {
+        while (work.next().done !== true) pieceCount += 1;
+      };
+      if (refused === null) readAll();
+      else expect(readAll).to.throw(IcsRefused, refused);
+      expect(pieceCount).to.be.at.least(90);
+    });
+  }
 });
