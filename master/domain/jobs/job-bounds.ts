@@ -63,3 +63,7 @@ export const BACKFILL_BEHIND_SECONDS = 86_400;
 
 /** Characters of templates that are kept as they were read, of each namespace: the oldest are read anew. */
 export const TEMPLATES_KEPT_LENGTH_MAX = 4 * 1024 * 1024;
+
+/** Names of zones of which clocks are kept, and midnights of all of them of which it is known how far the clocks were ahead. */
+export const ZONES_KEPT_MAX = 600;
+export const MIDNIGHTS_KEPT_MAX = 100_000;

@@ -2,6 +2,7 @@
  * The clock on the wall of a zone. Pure; the rules of zones are those of the runtime. A day is a number: how many
  * have passed since 1970-01-01. A wall is what the clock shows, as milliseconds, as if it were that of UTC.
  */
+import { MIDNIGHTS_KEPT_MAX, ZONES_KEPT_MAX } from '../bounds.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -101,51 +102,89 @@ export function dateOf(number: number): string {
 
 const padded = (number: number, length: number): string => String(number).padStart(length, '0');
 
-/** Making one takes a hundred times as long as using it; there are some hundred zones. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Offsets at midnights of UTC, by zone and day: asking the runtime takes a thousand times as long. */
-const midnights = new Map<string, Map<number, number>>();
-const MIDNIGHT_COUNT_MAX = 4_000;
+interface Zone {
+  readonly format: Intl.DateTimeFormat;
+  /** Its offsets at midnights of UTC, by day. */
+  readonly midnights: Map<number, number>;
+}
 
 /**
- * How far the zone is ahead of UTC then. Of a day of UTC that begins and ends with one offset, no other is expected
- * in between.
+ * What is kept of zones, each by its name as it is written: making a format takes a hundred times as long as using it,
+ * and asking the runtime a thousand times as long as looking up a midnight. One name may be written in any case, and
+ * so in millions of ways: beyond so many names the oldest goes.
  */
-export function offsetOf(zone: string, at: number): number {
-  if (zone === 'UTC') return 0;
-  const day = Math.floor(at / DAY_MS);
-  const offset = midnightOffset(zone, day);
-  return offset === midnightOffset(zone, day + 1) ? offset : toldOffset(zone, at);
+export class Zones {
+  readonly #zones = new Map<string, Zone>();
+  #midnightCount = 0;
+
+  get zoneCount(): number {
+    return this.#zones.size;
+  }
+
+  /** Of all zones. */
+  get midnightCount(): number {
+    return this.#midnightCount;
+  }
+
+  /**
+   * How far the zone is ahead of UTC then. Of a day of UTC that begins and ends with one offset, no other is expected
+   * in between.
+   */
+  offsetOf(name: string, at: number): number {
+    if (name === 'UTC') return 0;
+    const zone = this.#zones.get(name) ?? this.#add(name);
+    const day = Math.floor(at / DAY_MS);
+    const offset = this.#midnightOffset(zone, day);
+    return offset === this.#midnightOffset(zone, day + 1) ? offset : toldOffset(zone.format, at);
+  }
+
+  #add(name: string): Zone {
+    const zone = { format: formatOf(name), midnights: new Map<number, number>() };
+    if (this.#zones.size >= ZONES_KEPT_MAX) this.#removeOldest();
+    this.#zones.set(name, zone);
+    return zone;
+  }
+
+  #midnightOffset({ format, midnights }: Zone, day: number): number {
+    const known = midnights.get(day);
+    if (known !== undefined) return known;
+    const offset = toldOffset(format, day * DAY_MS);
+    if (this.#midnightCount >= MIDNIGHTS_KEPT_MAX) {
+      for (const zone of this.#zones.values()) zone.midnights.clear();
+      this.#midnightCount = 0;
+    }
+    midnights.set(day, offset);
+    this.#midnightCount += 1;
+    return offset;
+  }
+
+  #removeOldest(): void {
+    const [oldest] = this.#zones;
+    if (oldest === undefined) return;
+    const [name, { midnights }] = oldest;
+    this.#midnightCount -= midnights.size;
+    this.#zones.delete(name);
+  }
 }
 
-function midnightOffset(zone: string, day: number): number {
-  let ofZone = midnights.get(zone);
-  if (ofZone === undefined) midnights.set(zone, (ofZone = new Map()));
-  let offset = ofZone.get(day);
-  if (offset === undefined) {
-    offset = toldOffset(zone, day * DAY_MS);
-    if (ofZone.size >= MIDNIGHT_COUNT_MAX) ofZone.clear();
-    ofZone.set(day, offset);
-  }
-  return offset;
-}
+const zones = new Zones();
 
-function toldOffset(zone: string, at: number): number {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
-    formats.set(zone, format);
-  }
+/** How far the zone is ahead of UTC then. */
+export const offsetOf = (zone: string, at: number): number => zones.offsetOf(zone, at);
+
+const formatOf = (zone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+
+function toldOffset(format: Intl.DateTimeFormat, at: number): number {
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
   const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
   const seconds = (of('hour') * 60 + of('minute')) * 60 + of('second');

@@ -1,0 +1,39 @@
+/** What is kept of zones: within bounds, whatever names are asked for. */
+import { expect } from 'chai';
+import { MIDNIGHTS_KEPT_MAX, ZONES_KEPT_MAX } from '../../../master/domain/bounds.ts';
+import { DAY_MS, Zones } from '../../../master/domain/schedule/local-time.ts';
+
+const winter = Date.parse('2026-01-10T12:34:56Z');
+const summer = Date.parse('2026-07-10T12:34:56Z');
+const HOUR_MS = 3_600_000;
+
+/** In one of the many ways that its letters can be written. */
+const spelled = (name: string, way: number): string =>
+  [...name].map((letter, at) => ((way >> at) & 1 ? letter.toUpperCase() : letter)).join('');
+
+describe('what is kept of zones', () => {
+  it('is of so many names at most, in whatever case they are written', () => {
+    const zones = new Zones();
+    for (let way = 0; way < 2 * ZONES_KEPT_MAX; way++) {
+      const name = spelled('america/new_york', way);
+      expect(zones.offsetOf(name, way % 2 === 0 ? winter : summer)).to.equal(
+        (way % 2 === 0 ? -5 : -4) * HOUR_MS,
+      );
+    }
+    expect(zones.zoneCount).to.equal(ZONES_KEPT_MAX);
+    // Midnights of names that have gone are not kept either: of each there are two.
+    expect(zones.midnightCount).to.equal(2 * ZONES_KEPT_MAX);
+  });
+
+  it('is so many midnights of all of them', () => {
+    const zones = new Zones();
+    let most = 0;
+    // Each day has two.
+    for (let day = 0; day < 0.6 * MIDNIGHTS_KEPT_MAX; day++) {
+      zones.offsetOf(day % 2 === 0 ? 'Asia/Shanghai' : 'Europe/Berlin', winter + day * DAY_MS);
+      most = Math.max(most, zones.midnightCount);
+    }
+    expect(most).to.equal(MIDNIGHTS_KEPT_MAX);
+    expect(zones.offsetOf('Europe/Berlin', summer)).to.equal(2 * HOUR_MS);
+  });
+});
