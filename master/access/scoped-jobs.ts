@@ -16,6 +16,7 @@ export function scopedJobs(actor: Actor, scope: Scope, jobs: JobsHandle): JobsHa
     show: (...of) => jobs.show(...of),
     runs: (...of) => jobs.runs(...of),
     versions: (...of) => jobs.versions(...of),
+    version: (...of) => jobs.version(...of),
     occurrences: (...of) => jobs.occurrences(...of),
     next: (...of) => jobs.next(...of),
     previewBackfill: (...of) => jobs.previewBackfill(...of),

@@ -132,6 +132,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
       listJobs: asked((...of) => jobs.listJobs(...of)),
       showJob: asked((...of) => jobs.showJob(...of)),
       listVersions: asked((...of) => jobs.listVersions(...of)),
+      readVersion: asked((...of) => jobs.readVersion(...of)),
       listOccurrences: asked((...of) => jobs.listOccurrences(...of)),
     };
   }

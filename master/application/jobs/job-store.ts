@@ -103,12 +103,15 @@ export interface JobReads {
 
   // What follows is asked for by others than the engine.
 
+  /** Fewer than `limit` where they are large. */
   listJobs(query: JobQuery): Promise<JobPage>;
   showJob(
     name: string,
   ): Promise<{ readonly job: Job; readonly triggers: readonly Trigger[] } | null>;
   /** The newest first. */
   listVersions(job: string): Promise<readonly JobVersion[]>;
+  /** Null: there is no such version of it. */
+  readVersion(job: string, version: number): Promise<JobVersion | null>;
   /** The newest nominal time first. */
   listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]>;
 }

@@ -69,6 +69,8 @@ export interface JobsHandle {
   /** The newest. */
   runs(job: Pick<Job, 'name' | 'ownedAt'>): Promise<readonly SeenRun[]>;
   versions(name: string): Promise<readonly JobVersion[] | null>;
+  /** Null: there is none that may be seen. */
+  version(name: string, version: number): Promise<JobVersion | null>;
   occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>): Promise<readonly Occurrence[] | null>;
   /** Times of these triggers after that instant, in order, `count` at most. */
   next(

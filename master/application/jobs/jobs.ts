@@ -61,8 +61,10 @@ export class Jobs implements JobsHandle {
     const { store, read, known } = this.#asking;
     const found = await read(() => store.jobs.listJobs({ ...query, within: this.#sight }));
     const state = known();
+    const triggersOf = new Map(found.jobs.map(({ name }): [string, Trigger[]] => [name, []]));
+    for (const trigger of found.triggers) triggersOf.get(trigger.job)?.push(trigger);
     const jobs = found.jobs.map((job): SeenJob => {
-      const triggers = found.triggers.filter((trigger) => trigger.job === job.name);
+      const triggers = triggersOf.get(job.name) ?? [];
       return { job, triggers, activity: activityOf(state, job.name) };
     });
     return { jobs, after: found.after };
@@ -105,6 +107,15 @@ export class Jobs implements JobsHandle {
     const since = this.#since(found.job) ?? Number.NEGATIVE_INFINITY;
     const versions = await read(() => store.jobs.listVersions(name));
     return versions.filter(({ at }) => at >= since);
+  }
+
+  async version(name: string, version: number) {
+    const { store, read } = this.#asking;
+    const found = await this.#found(name);
+    if (found === null) return null;
+    const since = this.#since(found.job) ?? Number.NEGATIVE_INFINITY;
+    const kept = await read(() => store.jobs.readVersion(name, version));
+    return kept !== null && kept.at >= since ? kept : null;
   }
 
   async occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>) {

@@ -2,6 +2,8 @@
 
 /** Jobs of a namespace: their rows are on disk, and some of them are read when calendars change. */
 export const JOBS_MAX = 200_000;
+/** Bytes of what is kept of the jobs of one page of their list, beside templates: it ends before it has more, though not before the first. */
+export const JOBS_PAGE_BYTES_MAX = 1024 * 1024;
 /** Versions of a job that are kept: the oldest goes. */
 export const JOB_VERSIONS_MAX = 30;
 

@@ -1,4 +1,5 @@
 /** Which jobs, and which records of their times, a list asks for. */
+import { JOBS_PAGE_BYTES_MAX } from '../bounds.ts';
 import type { Job, Occurrence } from './job.ts';
 import { sees, type Sight } from './task-filter.ts';
 
@@ -24,6 +25,20 @@ export function isAsked(
     (isEnabled === null || job.isEnabled === isEnabled) &&
     (within === null || sees(within, type, group))
   );
+}
+
+/** As many of the first as one page of the list has. */
+export function jobsOfPage<T>(
+  found: readonly T[],
+  limit: number,
+  bytesOf: (one: T) => number,
+): T[] {
+  let bytes = 0;
+  const end = found.findIndex((one, at) => {
+    bytes += bytesOf(one);
+    return at >= limit || (at > 0 && bytes > JOBS_PAGE_BYTES_MAX);
+  });
+  return found.slice(0, end < 0 ? found.length : end);
 }
 
 interface AskedTimes {

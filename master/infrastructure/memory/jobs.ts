@@ -11,7 +11,7 @@ import type {
 } from '../../application/ports.ts';
 import { copyOf } from '../../domain/changes.ts';
 import type { Job, JobVersion, Occurrence, Trigger } from '../../domain/model/job.ts';
-import { isAsked, isTimeAsked, newestFirst } from '../../domain/model/job-query.ts';
+import { isAsked, isTimeAsked, jobsOfPage, newestFirst } from '../../domain/model/job-query.ts';
 import type { Rows } from './rows.ts';
 
 /** Text as it is compared byte by byte: all names are ASCII. */
@@ -112,9 +112,10 @@ export class MemoryJobs implements JobReads {
     const found = [...this.#rows.of('job').values()]
       .filter((job) => job.name > after && isAsked(job, query))
       .sort((a, b) => compare(a.name, b.name));
-    const jobs = found.slice(0, limit).map(({ template: _, ...job }) => job);
+    const page = jobsOfPage(found, limit, ({ spec }) => spec.length);
+    const jobs = page.map(({ template: _, ...job }) => job);
     const triggers = await this.loadTriggers(jobs.map(({ name }) => name));
-    const next = found.length > limit ? (jobs.at(-1)?.name ?? null) : null;
+    const next = found.length > jobs.length ? (jobs.at(-1)?.name ?? null) : null;
     return { jobs, triggers, after: next };
   }
 
@@ -126,6 +127,11 @@ export class MemoryJobs implements JobReads {
   async listVersions(job: string): Promise<readonly JobVersion[]> {
     const all = [...this.#rows.of('jobVersion').values()];
     return all.filter((one) => one.job === job).sort((a, b) => b.version - a.version);
+  }
+
+  async readVersion(job: string, version: number): Promise<JobVersion | null> {
+    const all = [...this.#rows.of('jobVersion').values()];
+    return all.find((one) => one.job === job && one.version === version) ?? null;
   }
 
   async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {

@@ -124,6 +124,36 @@ describeStores('jobs in a store', (open) => {
     expect(await list({ within })).to.deep.equal({ names: ['b'], after: null });
   });
 
+  it('ends a page of jobs before they are too large, though not before the first', async () => {
+    const spec = JSON.stringify({ triggers: ['x'.repeat(400 * 1024)] });
+    const huge = JSON.stringify({ triggers: ['x'.repeat(1_100 * 1024)] });
+    const jobs = ['a', 'b', 'c', 'd'].map((name) => sampleJob({ name, spec }));
+    await write(...jobs.map(putJob), putJob(sampleJob({ name: 'e', spec: huge })));
+    await write(...['a', 'd'].map((job) => putTrigger(sampleTrigger({ job }))));
+    const none = { limit: 200, tag: null, text: null, isEnabled: null, within: null };
+    const list = async (after: string) => {
+      const page = await tasks.jobs.listJobs({ ...none, after });
+      expect(page.jobs[0]).to.have.property('spec', page.jobs[0]?.name === 'e' ? huge : spec);
+      const names = page.jobs.map(({ name }) => name);
+      return [names, page.triggers.map(({ job }) => job), page.after];
+    };
+    expect(await list('')).to.deep.equal([['a', 'b'], ['a'], 'b']);
+    expect(await list('b')).to.deep.equal([['c', 'd'], ['d'], 'd']);
+    expect(await list('d')).to.deep.equal([['e'], [], null]);
+  });
+
+  it('reads one version of a job without the others', async () => {
+    const row = { job: 'a', spec: '{}', template: '{"task":{}}', at: NOW, by: 'me' };
+    const put = (version: number): RowWrite => {
+      const key = [row.job, version] as const;
+      return { op: 'put', table: 'jobVersion', key, row: { ...row, version } };
+    };
+    await write(put(1), put(2));
+    expect(await tasks.jobs.readVersion('a', 2)).to.deep.equal({ ...row, version: 2 });
+    expect(await tasks.jobs.readVersion('a', 3)).to.equal(null);
+    expect(await tasks.jobs.readVersion('b', 1)).to.equal(null);
+  });
+
   it('keeps of a task of which job it is a run, and for which backfill', async () => {
     const of = { name: 'nightly', version: 2, trigger: 'default', nominal: NOW };
     const jobs = [null, { ...of, backfill: null }, { ...of, backfill: AGAIN }];

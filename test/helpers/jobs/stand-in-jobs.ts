@@ -10,6 +10,7 @@ export function standInJobs(
     show: async () => null,
     runs: async () => [],
     versions: async () => null,
+    version: async () => null,
     occurrences: async () => null,
     next: async () => [],
     previewBackfill: async (_job, _trigger, { until }) => ({

@@ -1,5 +1,11 @@
 /** Jobs: what is submitted again and again, when, and what has become of each time. */
-import { API_BASE, HTTP_LIMITS, JOB_LIMITS, JOB_NAME_PATTERN } from '@soda-scheduler/protocol';
+import {
+  API_BASE,
+  HTTP_LIMITS,
+  JOB_LIMITS,
+  JOB_NAME_PATTERN,
+  jsonObject,
+} from '@soda-scheduler/protocol';
 import {
   jobCommandResponse,
   jobList,
@@ -24,6 +30,7 @@ import { BY_HAND, idleActivity, type Trigger } from '../../../domain/model/job.t
 import { answers } from '../../http/answers.ts';
 import { checkShape, validate, valueWithParams } from '../../body/fields.ts';
 import { instantOf, iso, timesOf } from '../../body/instants.ts';
+import { Pieces } from '../../body/pieces.ts';
 import { RulesOfTypes } from '../../body/type-rules.ts';
 import { etagOf, ifMatch, ifNoneMatch, versionOf } from '../../http/etag.ts';
 import { invalidFields, Problem, wrongCursor } from '../../http/problem.ts';
@@ -33,7 +40,14 @@ import type { RefusalOf } from '../submission.ts';
 import { newTaskId } from '../task-ids.ts';
 import { jsonReply } from '../tasks.ts';
 import { type JobRules, keptJob, readJob } from './job-body.ts';
-import { detailText, nextView, occurrenceView, summaryOf, versionText } from './job-views.ts';
+import {
+  detailText,
+  nextView,
+  occurrenceView,
+  summaryOf,
+  textsOf,
+  versionText,
+} from './job-views.ts';
 import { BY_HAND_NAME } from './templates.ts';
 import { warningsOf } from './warnings.ts';
 
@@ -51,10 +65,11 @@ export function jobRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
     },
     hasCalendar: (name) => master.jobs().calendar(name) !== null,
   });
-  return [...readRoutes(), ...timeRoutes(), ...changeRoutes(rulesFor), ...steerRoutes()];
+  const pieces = new Pieces();
+  return [...readRoutes(pieces), ...timeRoutes(), ...changeRoutes(rulesFor), ...steerRoutes()];
 }
 
-function readRoutes(): NamespaceRoute[] {
+function readRoutes(pieces: Pieces): NamespaceRoute[] {
   return [
     {
       method: 'GET',
@@ -69,7 +84,9 @@ function readRoutes(): NamespaceRoute[] {
         const isEnabled = enabled === undefined ? null : enabled === 'true';
         const page = await master.jobs().list({ after, limit, tag, text, isEnabled });
         const next = page.after === null ? null : cursorOf(page.after);
-        return { body: { jobs: page.jobs.map(summaryOf), next_cursor: next } };
+        const texts = textsOf(page.jobs, (job) => JSON.stringify(summaryOf(job)));
+        const jobs = await pieces.run(texts);
+        return jsonReply(jsonObject({ next_cursor: next }, { jobs }));
       },
     },
     {
@@ -91,7 +108,7 @@ function readRoutes(): NamespaceRoute[] {
       handle: async (request, master) => {
         const found = await master.jobs().versions(nameOf(request));
         if (found === null) throw noJob();
-        return jsonReply(`{"versions":[${found.map(versionText).join(',')}]}`);
+        return jsonReply(`{"versions":${await pieces.run(textsOf(found, versionText))}}`);
       },
     },
   ];
@@ -169,10 +186,9 @@ function changeRoutes(rulesFor: (master: ScopedMaster) => JobRules): NamespaceRo
       handle: async (request, master) => {
         const name = nameOf(request);
         const { version } = validate(jobRollbackRequest, request.body);
-        const versions = await master.jobs().versions(name);
-        if (versions === null) throw noJob();
-        const kept = versions.find((one) => one.version === version);
-        if (kept === undefined) throw new Problem('unknown', 'There is no such version of it.');
+        await found(master, name);
+        const kept = await master.jobs().version(name, version);
+        if (kept === null) throw new Problem('unknown', 'There is no such version of it.');
         const asked = keptJob(name, kept.spec, kept.template, rulesFor(master));
         const change = { name, ...asked, expect: versionOf(request), isTrial: false };
         return set(master, change, request);

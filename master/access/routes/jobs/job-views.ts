@@ -98,6 +98,19 @@ export function detailText(
   return jsonObject(fields, { template, request: requestText(job, { enabled: isEnabled }) });
 }
 
+/** As JSON text, of many of them: each takes up to some milliseconds, and it yields after each. */
+export function* textsOf<T>(
+  all: readonly T[],
+  textOf: (one: T) => string,
+): Generator<void, string> {
+  const texts: string[] = [];
+  for (const one of all) {
+    texts.push(textOf(one));
+    yield;
+  }
+  return `[${texts.join(',')}]`;
+}
+
 /** As JSON text. */
 export function versionText({ version, at, by, ...kept }: JobVersion): string {
   return jsonObject({ version, at: iso(at), by }, { request: requestText(kept) });

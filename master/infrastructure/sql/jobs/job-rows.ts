@@ -6,11 +6,12 @@ import type {
   JobPage,
   JobQuery,
   JobReads,
+  ListedJob,
   LoadedJobs,
   OccurrenceQuery,
 } from '../../../application/ports.ts';
 import type { Job, JobVersion, Occurrence, Trigger } from '../../../domain/model/job.ts';
-import { isAsked, isTimeAsked, newestFirst } from '../../../domain/model/job-query.ts';
+import { isAsked, isTimeAsked, jobsOfPage, newestFirst } from '../../../domain/model/job-query.ts';
 import type { Database, Databases, Read } from '../database.ts';
 import { padded, placeholders } from '../dialects/dialect.ts';
 import type { Row, Value } from '../rows.ts';
@@ -20,6 +21,8 @@ import { job as jobTable, jobOf, jobVersionOf, occurrenceOf, triggerOf } from '.
 const FEW_COUNT = 3;
 /** Jobs that one page of the list looks at. */
 const LOOK_COUNT = 1_000;
+/** Of these so many are read at a time, with their triggers. */
+const PIECE_COUNT = 16;
 /** Rows that one statement removes. */
 const DROP_COUNT = 1_000;
 
@@ -163,23 +166,29 @@ export class JobRows implements JobReads {
     return [...before, ...within].map(occurrenceOf);
   }
 
-  /** Looks at so many rows, and goes on behind them with the next page. */
+  /** Looks at so many rows, of which it reads little, and goes on behind them with the next page. */
   async listJobs(query: JobQuery): Promise<JobPage> {
     const { after, limit } = query;
     const rows = await this.#readers.rows(
-      `SELECT ${LISTED} FROM ${this.#readers.dialect.readByLongKey('job')}
+      `SELECT name, is_enabled, type, user_group, tags, description, OCTET_LENGTH(spec) AS bytes
+       FROM ${this.#readers.dialect.readByLongKey('job')}
        WHERE ns = ? AND name > ? ORDER BY name LIMIT ?`,
       [this.#ns, after, LOOK_COUNT],
     );
-    const found = rows.map(jobOf).filter((job) => isAsked(job, query));
-    const jobs = found.slice(0, limit).map(({ template: _, ...job }) => job);
-    const last = found.length > limit ? jobs.at(-1)?.name : (rows.at(-1)?.['name'] as string);
-    const isLast = rows.length < LOOK_COUNT && found.length <= limit;
-    const triggers = await this.#triggersOf(
-      this.#readers,
-      jobs.map(({ name }) => name),
-    );
-    return { jobs, triggers, after: isLast ? null : (last ?? null) };
+    const found = rows.filter((row) => isAsked(jobOf(row), query));
+    const page = jobsOfPage(found, limit, (row) => Number(row['bytes']));
+    const last = found.length > page.length ? page.at(-1) : rows.at(-1);
+    const isLast = rows.length < LOOK_COUNT && found.length === page.length;
+    const jobs: ListedJob[] = [];
+    const triggers: Trigger[] = [];
+    for (let at = 0; at < page.length; at += PIECE_COUNT) {
+      const names = page.slice(at, at + PIECE_COUNT).map((row) => row['name'] as string);
+      const read = await this.#named(this.#readers, `SELECT ${LISTED} FROM job`, 'name', names);
+      const own = read.map(jobOf).sort((a, b) => (a.name < b.name ? -1 : 1));
+      jobs.push(...own.map(({ template: _, ...job }) => job));
+      triggers.push(...(await this.#triggersOf(this.#readers, names)));
+    }
+    return { jobs, triggers, after: isLast ? null : ((last?.['name'] as string) ?? null) };
   }
 
   async showJob(name: string): Promise<{ job: Job; triggers: readonly Trigger[] } | null> {
@@ -194,6 +203,14 @@ export class JobRows implements JobReads {
       [this.#ns, job],
     );
     return rows.map(jobVersionOf);
+  }
+
+  async readVersion(job: string, version: number): Promise<JobVersion | null> {
+    const [row] = await this.#readers.rows(
+      'SELECT * FROM job_version WHERE ns = ? AND job = ? AND version = ?',
+      [this.#ns, job, version],
+    );
+    return row === undefined ? null : jobVersionOf(row);
   }
 
   async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
