@@ -9,6 +9,7 @@ import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
 import { findTimes, refusalOf } from './backfill-times.ts';
 import { aroundOf, planOf, unlessBroken } from './planning.ts';
+import { holdersOf, withFreeId } from './free-ids.ts';
 import type { Templates } from './templates.ts';
 
 export async function readBackfill(
@@ -50,8 +51,11 @@ export async function readBackfill(
   const named = found.times.map((time) => {
     return { ...time, taskId: templates.taskIdOf(name, of, time.nominal, time.rerun) };
   });
-  const taken = await store.findIds(named.map(({ taskId }) => taskId));
-  const times = named.map((time) => ({ ...time, isTaken: taken.has(time.taskId) }));
+  const holders = await holdersOf(
+    store,
+    named.map(({ taskId }) => taskId),
+  );
+  const times = named.map((time) => withFreeId(time, name, holders, templates));
   const typeOf = (type: string) => state.types.get(type) ?? null;
   const base = times.length === 0 ? '' : templates.taskOf(job, typeOf, null);
   const { version } = job;

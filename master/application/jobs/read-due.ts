@@ -16,6 +16,7 @@ import { timesOf } from '../../domain/schedule/times.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
+import { holdersOf, withFreeId } from './free-ids.ts';
 import { aroundOf, type Plan, planOf, unlessBroken } from './planning.ts';
 import type { Templates } from './templates.ts';
 
@@ -130,15 +131,15 @@ export class DueReader {
     return { trigger, spec, version: job.version, base, due: times, ...next };
   }
 
-  /** Whether there are tasks with the ids that they are to have. */
+  /** Ids that other tasks have are not for them. */
   async withTaken(due: readonly DueTrigger[]): Promise<readonly DueTrigger[]> {
     const ids = due.flatMap((one) => one.due.map(({ taskId }) => taskId));
-    if (ids.length === 0) return due;
-    const taken = await this.#sources.store.findIds(ids);
-    if (taken.size === 0) return due;
+    const { store, templates } = this.#sources;
+    const holders = await holdersOf(store, ids);
+    if (holders.size === 0) return due;
     return due.map((one) => ({
       ...one,
-      due: one.due.map((time) => ({ ...time, isTaken: taken.has(time.taskId) })),
+      due: one.due.map((time) => withFreeId(time, one.trigger.job, holders, templates)),
     }));
   }
 }

@@ -17,6 +17,7 @@ import type { Job, JobEnd, Trigger } from '../../domain/model/job.ts';
 import { type Due, dueOf } from '../../domain/schedule/due.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
+import { holdersOf, withFreeId } from './free-ids.ts';
 import { aroundOf, type JobSpec, unlessBroken } from './planning.ts';
 import { type DueReader, type JobSources, loadAll, typesOf } from './read-due.ts';
 
@@ -108,8 +109,9 @@ export class SettledReader {
     const [first] = activityOf(state, job.name).pending;
     if (first === undefined) return null;
     const taskId = templates.taskIdOf(job.name, first.trigger, first.nominal, first.rerun);
-    const isTaken = (await store.findIds([taskId])).size > 0;
-    return { base: templates.taskOf(job, typesOf(state), null), taskId, isTaken };
+    const holders = await holdersOf(store, [taskId]);
+    const base = templates.taskOf(job, typesOf(state), null);
+    return withFreeId({ base, taskId }, job.name, holders, templates);
   }
 }
 

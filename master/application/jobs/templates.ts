@@ -18,4 +18,6 @@ export interface Templates {
   ): NewTask | string;
   /** Of a run: the same for the same. @param of its nominal time; of one by hand its key. */
   taskIdOf(job: string, trigger: string, of: number | string, rerun: number): string;
+  /** In place of that one, which somebody else has: nobody can know it before, and so none has it. */
+  anotherIdOf(taskId: string): string;
 }

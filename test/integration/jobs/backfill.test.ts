@@ -52,6 +52,22 @@ describe('a backfill over HTTP', () => {
     return all.map(({ nominal, rerun, state }) => `${nominal.slice(0, 10)} r${rerun} ${state}`);
   }
 
+  it('runs a time under another id where a task of somebody else has its own', async () => {
+    const task = { type: 'echo', id: idOf(2), run_at: '2030-01-01T00:00:00Z' };
+    await call('POST', '/task/submit', { task, user: { group: 'g' } });
+    await begin({ max_running: 3 });
+    await submitted(idOf(3));
+    expect(await records()).to.deep.equal([
+      '2026-03-03 r1 ran',
+      '2026-03-02 r1 ran',
+      '2026-03-01 r1 ran',
+    ]);
+    const { body } = await call('GET', '/job/nightly/occurrences');
+    const ids = (body['occurrences'] as { task_id: string }[]).map(({ task_id }) => task_id);
+    expect([ids[0], ids[2]]).to.deep.equal([idOf(3), idOf(1)]);
+    expect(ids[1]).to.match(/^nightly\.default\.20260302T030000Z\.r1\./);
+  });
+
   it('is shown, then runs each time once, one after another, also over a restart', async () => {
     const preview = await ask({});
     expect([preview.status, preview.body['count']]).to.deep.equal([200, 3]);

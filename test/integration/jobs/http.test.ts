@@ -216,6 +216,21 @@ describe('jobs over HTTP', () => {
     expect(body['detail']).to.equal('There is a task hand.manual.k that is no run of this job.');
   });
 
+  it('run at their time under another id where a task of somebody else has theirs', async () => {
+    const at = Date.now() + 2_000;
+    const id = `timed.default.${new Date(at).toISOString().replaceAll(/[-:]|\.000/g, '')}`;
+    const task = { type: 'echo', id, run_at: '2030-01-01T00:00:00Z' };
+    const stranger = { task, user: { group: 'g' } };
+    expect((await call('POST', '/task/submit', stranger)).status).to.equal(202);
+    await put('timed', { triggers: [{ at }] });
+    const ran = await fired('timed');
+    expect(ran).to.not.equal(id);
+    const { body } = await call('GET', '/job/timed/occurrences');
+    const told = (body['occurrences'] as object[])[0];
+    expect(told).to.include({ state: 'ran', task_id: ran, nominal: new Date(at).toISOString() });
+    expect((await call('GET', `/task/${id}`)).body['state']).to.equal('waiting');
+  });
+
   it('leave out a time that somebody skips, until it is to come again', async () => {
     const { body } = await put('nightly', { triggers: [RARE] });
     const [{ nominal } = { nominal: '' }] = body['next'] as { nominal: string }[];

@@ -2,7 +2,7 @@
  * What runs of jobs are submitted as: their templates, read by the very rules of a submit, with the defaults and the
  * schema of the type as it is now.
  */
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { BrokenJson, NEW_TASK_ID_PATTERN } from '@soda-scheduler/protocol';
 import type { Templated, Templates } from '../../../application/jobs/templates.ts';
 import type { Submission } from '../../../application/master-handle.ts';
@@ -87,6 +87,10 @@ export class JobTemplates implements Templates {
   taskIdOf(job: string, trigger: string, of: number | string, rerun: number): string {
     return taskIdOf(job, trigger, of, rerun);
   }
+
+  anotherIdOf(taskId: string): string {
+    return fitting(`${taskId}.${randomBytes(8).toString('hex')}`);
+  }
 }
 
 /** @throws {Problem} @throws {BrokenJson} as a submit of it would be refused. */
@@ -120,9 +124,11 @@ function withParams(template: string, params: string): string {
 function taskIdOf(job: string, trigger: string, of: number | string, rerun: number): string {
   const what = typeof of === 'string' ? of : compact(of);
   const again = rerun === 0 ? '' : `.r${rerun}`;
-  const id = `${job}.${trigger === BY_HAND ? BY_HAND_NAME : trigger}.${what}${again}`;
-  if (NEW_TASK_ID_PATTERN.test(id)) return id;
-  return `job-${hash('sha256', id).slice(0, 40)}`;
+  return fitting(`${job}.${trigger === BY_HAND ? BY_HAND_NAME : trigger}.${what}${again}`);
+}
+
+function fitting(id: string): string {
+  return NEW_TASK_ID_PATTERN.test(id) ? id : `job-${hash('sha256', id).slice(0, 40)}`;
 }
 
 /** As `20261122T190000Z`, with milliseconds where it has some. */
