@@ -287,7 +287,7 @@ export class Master implements MasterHandle {
   jobs(sight: Sight = ALL): Jobs {
     const { store, clock } = this.#options;
     const known = () => this.#known();
-    const read = <T>(work: () => Promise<T>) => this.#inTurn('lists', work);
+    const read = <T>(work: (gone: AbortSignal) => Promise<T>) => this.#inTurn('lists', work);
     const command = (asked: Command) => this.#command(asked);
     return new Jobs({ store, clock, known, read, command }, sight);
   }

@@ -129,6 +129,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
       loadListeners: asked((...of) => jobs.loadListeners(...of)),
       loadCalendared: asked((...of) => jobs.loadCalendared(...of)),
       loadRecords: asked((...of) => jobs.loadRecords(...of)),
+      listRecords: asked((...of) => jobs.listRecords(...of)),
       listJobs: asked((...of) => jobs.listJobs(...of)),
       showJob: asked((...of) => jobs.showJob(...of)),
       listVersions: asked((...of) => jobs.listVersions(...of)),

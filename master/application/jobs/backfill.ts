@@ -9,18 +9,28 @@ import type { Backfill, NewWork } from '../../domain/long-work/work.ts';
 import type { Sight } from '../../domain/model/task-filter.ts';
 import type { TaskState } from '../../domain/model/task.ts';
 import type { Clock, TaskStore } from '../ports.ts';
-import { findTimes, type Planned } from './backfill-times.ts';
+import { Unavailable } from '../master-handle.ts';
+import { type BackfillReads, findTimes, type Planned } from './backfill-times.ts';
 import type { BegunBackfill, PreviewedBackfill } from './jobs-handle.ts';
 
-/** Page by page, and what else is due runs in between. */
+/**
+ * Page by page, and what else is due runs in between. After some seconds it reads nothing more, and counts what may be run.
+ * @param gone Nobody waits for it any more. @throws {Unavailable} then.
+ */
 export async function previewBackfill(
   planned: Planned,
   asked: Pick<Backfill, 'from' | 'until' | 'which'>,
   store: TaskStore,
-  clock: Clock,
+  clock: Pick<Clock, 'now' | 'soon'>,
+  gone: AbortSignal,
 ): Promise<PreviewedBackfill> {
   const since = clock.now();
   let isExact = true;
+  /** From then on whether times have to be run is found when it is their turn. */
+  const isInTime = (): boolean => {
+    if (clock.now() - since > PREVIEW_MS_MAX) isExact = false;
+    return isExact;
+  };
   let lookedCount = 0;
   const preview = { count: 0, first: null as number | null, last: null as number | null };
   let coveredCount = 0;
@@ -28,17 +38,20 @@ export async function previewBackfill(
   const states = async (ids: readonly string[]) => {
     const found = new Map<string, TaskState | null>();
     for (const id of ids) {
-      // Whether they have to be run is found when it is their turn.
-      if (isExact && clock.now() - since > PREVIEW_MS_MAX) isExact = false;
-      const stored = isExact ? await store.readTask(id) : null;
+      if (gone.aborted) throw new Unavailable('nobody waits for it any more');
+      const stored = isInTime() ? await store.readTask(id) : null;
       found.set(id, isExact ? (stored?.task.state ?? null) : 'failed');
     }
     return found;
   };
-  const reads = { records: store.jobs.loadRecords.bind(store.jobs), states };
+  const records: BackfillReads['records'] = async (...of) => {
+    return isInTime() ? store.jobs.listRecords(...of) : [];
+  };
+  const reads = { records, states };
   let after = asked.from - 1;
   let cutAt: number | null = null;
   for (let lookCount = 0; ; lookCount++) {
+    if (gone.aborted) throw new Unavailable('nobody waits for it any more');
     const found = await findTimes(planned, asked, after, BACKFILL_LOOK_COUNT, reads);
     lookedCount += found.lookedCount;
     coveredCount += found.coveredCount;

@@ -103,6 +103,8 @@ export interface JobReads {
 
   // What follows is asked for by others than the engine.
 
+  /** As `loadRecords`. */
+  listRecords: JobReads['loadRecords'];
   /** Fewer than `limit` where they are large. */
   listJobs(query: JobQuery): Promise<JobPage>;
   showJob(

@@ -43,7 +43,7 @@ interface Asking {
   readonly store: TaskStore;
   readonly clock: Clock;
   readonly known: () => State;
-  readonly read: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly read: <T>(work: (gone: AbortSignal) => Promise<T>) => Promise<T>;
   readonly command: (command: Command) => Promise<CommandOutcome>;
 }
 
@@ -187,7 +187,7 @@ export class Jobs implements JobsHandle {
   ): Promise<PreviewedBackfill> {
     const { store, clock, known, read } = this.#asking;
     const { calendars } = known().jobs;
-    return read(() => previewBackfill({ job, trigger, calendars }, asked, store, clock));
+    return read((gone) => previewBackfill({ job, trigger, calendars }, asked, store, clock, gone));
   }
 
   backfill(workId: string, asked: BegunBackfill): Promise<CommandOutcome> {

@@ -107,6 +107,10 @@ export class MemoryJobs implements JobReads {
     return [...(before === undefined ? [] : [before]), ...within.slice(0, limit)];
   }
 
+  listRecords(...of: Parameters<JobReads['loadRecords']>): Promise<readonly Occurrence[]> {
+    return this.loadRecords(...of);
+  }
+
   async listJobs(query: JobQuery): Promise<JobPage> {
     const { after, limit } = query;
     const found = [...this.#rows.of('job').values()]

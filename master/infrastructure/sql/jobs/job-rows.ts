@@ -146,20 +146,29 @@ export class JobRows implements JobReads {
     return rows.map(triggerOf);
   }
 
-  async loadRecords(
+  loadRecords(...of: Parameters<JobReads['loadRecords']>): Promise<readonly Occurrence[]> {
+    return this.#recordsOf(this.#engine, ...of);
+  }
+
+  listRecords(...of: Parameters<JobReads['loadRecords']>): Promise<readonly Occurrence[]> {
+    return this.#recordsOf(this.#readers, ...of);
+  }
+
+  async #recordsOf(
+    database: Database,
     { job, trigger }: { readonly job: string; readonly trigger: string },
     from: number,
     to: number,
     limit: number,
   ): Promise<readonly Occurrence[]> {
-    const table = this.#engine.dialect.readByLongKey('occurrence');
+    const table = database.dialect.readByLongKey('occurrence');
     const of = [this.#ns, job, trigger];
     const select = `SELECT * FROM ${table} WHERE ns = ? AND job = ? AND trigger_name = ?`;
-    const before = await this.#engine.rows(
+    const before = await database.rows(
       `${select} AND nominal < ? AND rerun = 0 ORDER BY nominal DESC LIMIT 1`,
       [...of, from],
     );
-    const within = await this.#engine.rows(
+    const within = await database.rows(
       `${select} AND nominal >= ? AND nominal <= ? ORDER BY nominal, rerun LIMIT ?`,
       [...of, from, to, limit],
     );

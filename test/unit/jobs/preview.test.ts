@@ -1,0 +1,64 @@
+/** What the preview of a backfill costs: it ends with whoever asked, and reads for so long at most. */
+import { expect } from 'chai';
+import { previewBackfill } from '../../../master/application/jobs/backfill.ts';
+import type { TaskStore } from '../../../master/application/ports.ts';
+import { PREVIEW_MS_MAX } from '../../../master/domain/bounds.ts';
+import type { Occurrence } from '../../../master/domain/model/job.ts';
+import { sampleJob, sampleSpec, sampleTrigger } from '../../helpers/jobs/sample-job.ts';
+
+const MINUTE = 60_000;
+
+describe('the preview of a backfill', () => {
+  const spec = sampleSpec({ timing: { kind: 'cron', expression: '* * * * *' } });
+  const trigger = sampleTrigger({ spec: JSON.stringify(spec) });
+  const planned = { job: sampleJob(), trigger, calendars: new Map() };
+  const asked = { from: MINUTE, until: 1_001 * MINUTE, which: 'missing' } as const;
+  const ran = (nominal: number): Occurrence => {
+    const of = { job: 'nightly', trigger: 'default', nominal, rerun: 0, until: nominal, count: 1 };
+    const said = { state: 'ran', reason: null, calendar: null, taskId: 't' } as const;
+    return { ...of, ...said, noticedAt: 0 };
+  };
+
+  /** Each page of records takes so long. */
+  function stand(readMs: number, onRead: () => void = () => undefined) {
+    let now = 0;
+    let readCount = 0;
+    const listRecords = async (_: unknown, from: number, to: number) => {
+      readCount += 1;
+      now += readMs;
+      onRead();
+      const records: Occurrence[] = [];
+      for (let at = from; at <= to; at += MINUTE) records.push(ran(at));
+      return records;
+    };
+    const store = { jobs: { listRecords } } as unknown as TaskStore;
+    const clock = { now: () => now, soon: (then: () => void) => void setImmediate(then) };
+    return { store, clock, reads: () => readCount };
+  }
+
+  it('tells exactly what is covered while there is time', async () => {
+    const { store, clock } = stand(1);
+    const { signal } = new AbortController();
+    const found = await previewBackfill(planned, asked, store, clock, signal);
+    expect(found).to.include({ count: 0, coveredCount: 1_000, isExact: true });
+  });
+
+  it('reads no records beyond its time, and tells how many times may be run', async () => {
+    const { store, clock, reads } = stand(PREVIEW_MS_MAX);
+    const { signal } = new AbortController();
+    const found = await previewBackfill(planned, asked, store, clock, signal);
+    expect(reads()).to.equal(2);
+    expect(found).to.include({ count: 750, coveredCount: 250, isExact: false });
+  });
+
+  it('ends once nobody waits for it', async () => {
+    const gone = new AbortController();
+    const { store, clock, reads } = stand(1, () => gone.abort());
+    const failed = await previewBackfill(planned, asked, store, clock, gone.signal).then(
+      () => null,
+      (error: Error) => error.message,
+    );
+    expect(failed).to.equal('nobody waits for it any more');
+    expect(reads()).to.equal(1);
+  });
+});
