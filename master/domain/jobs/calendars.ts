@@ -31,6 +31,7 @@ function decide(state: State, event: OnCalendar, now: number, out: Output): Comm
     if (isUsed && !isForced) {
       return { kind: 'conflict', message: 'Triggers go by it: change them first, or use force.' };
     }
+    if (!hasRoom(state)) return TOO_FAST;
     endEra(state, now);
     calendars.delete(name);
     out.changes.push({ op: 'remove', table: 'calendar', key: name, expect: 'any' });
@@ -42,6 +43,7 @@ function decide(state: State, event: OnCalendar, now: number, out: Output): Comm
   if (before?.text === text) return { kind: 'done', version: before.version, isNew: false };
   const refusal = refusalOf(state, name, text);
   if (refusal !== null) return refusal;
+  if (!hasRoom(state)) return TOO_FAST;
   const { replanAfter = null } = before ?? {};
   endEra(state, now);
   putCalendar(state, { name, version, text, changedAt: now, by, replanAfter }, out);
@@ -67,9 +69,17 @@ function putCalendar({ jobs }: State, row: Calendar, out: Output): void {
   out.changes.push({ op: 'put', table: 'calendar', key: row.name, row });
 }
 
+/** Each change has all triggers find their times once more: without a bound they would never be through. */
+const hasRoom = ({ jobs }: State): boolean => jobs.eras.length < ERAS_MAX;
+
+const TOO_FAST: CommandOutcome = {
+  kind: 'full',
+  message: `triggers are yet to find their times after the last ${ERAS_MAX} changes of calendars and black-outs`,
+};
+
 /** What was left out until now stays so. */
 function endEra({ jobs }: State, until: number): void {
-  jobs.eras = [...jobs.eras, { until, calendars: new Map(jobs.calendars) }].slice(-ERAS_MAX);
+  jobs.eras = [...jobs.eras, { until, calendars: new Map(jobs.calendars) }];
 }
 
 const NO_BLACKOUTS = '{"blackouts":[]}';
