@@ -53,6 +53,12 @@ export interface LoadedJobs {
   readonly rest: readonly string[];
 }
 
+export interface OccurrencePage {
+  readonly occurrences: readonly Occurrence[];
+  /** Nothing behind it was looked at: the next page goes on there, and this one may be empty. Null: all were, or it is full. */
+  readonly lookedTo: OccurrencePlace | null;
+}
+
 export interface JobCount {
   readonly count: number;
   readonly last: string | null;
@@ -114,8 +120,8 @@ export interface JobReads {
   listVersions(job: string): Promise<readonly JobVersion[]>;
   /** Null: there is no such version of it. */
   readVersion(job: string, version: number): Promise<JobVersion | null>;
-  /** The newest nominal time first. */
-  listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]>;
+  /** The newest nominal time first. Where no index leads to what is asked for, it looks at so many at most. */
+  listOccurrences(query: OccurrenceQuery): Promise<OccurrencePage>;
 }
 
 /** Of all namespaces. */

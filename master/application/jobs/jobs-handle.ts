@@ -13,7 +13,7 @@ import type { Backfill } from '../../domain/long-work/work.ts';
 import type { Coming } from '../../domain/schedule/coming.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { Task } from '../../domain/model/task.ts';
-import type { JobQuery, ListedJob, OccurrenceQuery } from './job-store.ts';
+import type { JobQuery, ListedJob, OccurrencePage, OccurrenceQuery } from './job-store.ts';
 
 /** A job in a list. */
 export interface SeenJob {
@@ -71,7 +71,7 @@ export interface JobsHandle {
   versions(name: string): Promise<readonly JobVersion[] | null>;
   /** Null: there is none that may be seen. */
   version(name: string, version: number): Promise<JobVersion | null>;
-  occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>): Promise<readonly Occurrence[] | null>;
+  occurrences(query: Omit<OccurrenceQuery, 'noticedFrom'>): Promise<OccurrencePage | null>;
   /** Times of these triggers after that instant, in order, `count` at most. */
   next(
     job: Pick<Job, 'spec'>,

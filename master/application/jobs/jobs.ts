@@ -86,7 +86,8 @@ export class Jobs implements JobsHandle {
     return read(async () => {
       const query = { ...of, from: null, to: null, after: null, limit: RUN_COUNT };
       const runs: SeenRun[] = [];
-      for (const one of await store.jobs.listOccurrences(query)) runs.push(await this.#runOf(one));
+      const { occurrences } = await store.jobs.listOccurrences(query);
+      for (const one of occurrences) runs.push(await this.#runOf(one));
       return runs;
     });
   }

@@ -6,14 +6,14 @@ import { DUE_COUNT_MAX } from '../../domain/bounds.ts';
 import type { DueTrigger } from '../../domain/jobs/job-events.ts';
 import type { Era } from '../../domain/jobs/jobs-state.ts';
 import { recordWith } from '../../domain/jobs/record.ts';
-import { isTimeAsked, newestFirst } from '../../domain/model/job-query.ts';
+import { comparePlaces, isTimeAsked, newestFirst, placeOf } from '../../domain/model/job-query.ts';
 import type { Job, Occurrence, Trigger } from '../../domain/model/job.ts';
 import type { Pieces } from '../../domain/pieces.ts';
 import type { Surroundings } from '../../domain/schedule/coming.ts';
 import { type Due, dueOf } from '../../domain/schedule/due.ts';
 import { timesOf } from '../../domain/schedule/times.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
-import type { OccurrenceQuery } from './job-store.ts';
+import type { OccurrencePage, OccurrenceQuery } from './job-store.ts';
 import { aroundOf, isOpen, planOf, unlessBroken } from './planning.ts';
 
 /**
@@ -88,18 +88,19 @@ function recordsOfOne(
 
 /** A page of both: what is to come goes on where a record ends, and stands in its place. */
 export function withRecordsToCome(
-  page: readonly Occurrence[],
+  { occurrences: page, lookedTo }: OccurrencePage,
   toCome: readonly Occurrence[],
   query: OccurrenceQuery,
-): readonly Occurrence[] {
-  const asked = toCome.filter((one) => isTimeAsked(one, query));
-  const replaced = new Set(asked.map(placeOf));
-  const written = page.filter((one) => !replaced.has(placeOf(one)));
-  return [...asked, ...written].sort(newestFirst).slice(0, query.limit);
+): OccurrencePage {
+  const isInPage = (one: Occurrence) =>
+    lookedTo === null || comparePlaces(placeOf(one), lookedTo) >= 0;
+  const asked = toCome.filter((one) => isTimeAsked(one, query) && isInPage(one));
+  const keyOf = (one: Occurrence) => placeOf(one).join('/');
+  const replaced = new Set(asked.map(keyOf));
+  const written = page.filter((one) => !replaced.has(keyOf(one)));
+  const occurrences = [...asked, ...written].sort(newestFirst).slice(0, query.limit);
+  return { occurrences, lookedTo };
 }
-
-const placeOf = ({ nominal, trigger, rerun }: Occurrence): string =>
-  `${nominal}/${trigger}/${rerun}`;
 
 /** A time of it has come that is not decided. */
 function hasPassed(trigger: Trigger, spec: TriggerSpec, until: number): boolean {

@@ -11,7 +11,7 @@ export const JOB_VERSIONS_MAX = 30;
 export const CALENDARS_MAX = 100;
 export const CALENDARS_LENGTH_MAX = 8 * 1024 * 1024;
 
-/** Changes of calendars, one soon after the other, of which it is known what held before. */
+/** Changes of calendars and black-outs after which triggers are yet to find their times: until then another is refused. */
 export const ERAS_MAX = 8;
 
 /** Triggers that one turn reads because they are due, fires, and commits together. */
@@ -42,6 +42,9 @@ export const LATE_AT_ONCE_MAX = 20;
 export const LATE_PER_SECOND_MAX = 200;
 /** Triggers that were due while there was no master, and of which one turn says when they have theirs. */
 export const TURN_MISSED_COUNT_MAX = 1_000;
+
+/** Records of times that one page of their list looks at, where no index leads to those that are asked for. */
+export const OCCURRENCE_LOOK_COUNT_MAX = 10_000;
 
 /** Nominal times of a trigger that wait for a run to end; beyond it they are skipped. */
 export const PENDING_COUNT_MAX = 100;

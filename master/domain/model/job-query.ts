@@ -68,13 +68,13 @@ export function isTimeAsked(one: Occurrence, asked: AskedTimes): boolean {
 export const newestFirst = (a: Occurrence, b: Occurrence): number =>
   comparePlaces(placeOf(b), placeOf(a));
 
-const placeOf = ({ nominal, trigger, rerun }: Occurrence): OccurrencePlace => [
+export const placeOf = ({ nominal, trigger, rerun }: Occurrence): OccurrencePlace => [
   nominal,
   trigger,
   rerun,
 ];
 
 /** Names are ASCII: byte by byte, as a database does. */
-function comparePlaces(a: OccurrencePlace, b: OccurrencePlace): number {
+export function comparePlaces(a: OccurrencePlace, b: OccurrencePlace): number {
   return a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) || a[2] - b[2];
 }

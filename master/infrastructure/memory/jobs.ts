@@ -7,6 +7,7 @@ import type {
   JobQuery,
   JobReads,
   LoadedJobs,
+  OccurrencePage,
   OccurrenceQuery,
 } from '../../application/ports.ts';
 import { copyOf } from '../../domain/changes.ts';
@@ -138,7 +139,7 @@ export class MemoryJobs implements JobReads {
     return all.find((one) => one.job === job && one.version === version) ?? null;
   }
 
-  async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
+  async listOccurrences(query: OccurrenceQuery): Promise<OccurrencePage> {
     const { job, trigger, from, limit } = query;
     const own = [...this.#rows.of('occurrence').values()]
       .filter((one) => one.job === job && (trigger === null || one.trigger === trigger))
@@ -147,10 +148,11 @@ export class MemoryJobs implements JobReads {
     const reaching = ofTriggers.map(({ name }) =>
       own.find((one) => one.trigger === name && one.rerun === 0 && one.nominal < (from ?? 0)),
     );
-    return own
+    const occurrences = own
       .filter((one) => from === null || one.nominal >= from || reaching.includes(one))
       .filter((one) => isTimeAsked(one, query))
       .slice(0, limit);
+    return { occurrences, lookedTo: null };
   }
 
   drop(before: number): number {

@@ -1,9 +1,11 @@
 /** What a store tells of jobs: the same of each, whatever it is made of. */
 import { expect } from 'chai';
-import type { TaskStore } from '../../../master/application/ports.ts';
+import type { OccurrenceQuery, TaskStore } from '../../../master/application/ports.ts';
+import { OCCURRENCE_LOOK_COUNT_MAX } from '../../../master/domain/bounds.ts';
 import type { RowWrite } from '../../../master/domain/changes.ts';
 import type { Work } from '../../../master/domain/long-work/work.ts';
 import type { Job, Occurrence, Trigger } from '../../../master/domain/model/job.ts';
+import { MemoryJobs } from '../../../master/infrastructure/memory/jobs.ts';
 import { sampleJob, sampleTrigger } from '../../helpers/jobs/sample-job.ts';
 import { NOW, sampleTask } from '../../helpers/task.ts';
 import { commit } from '../sample.ts';
@@ -221,8 +223,8 @@ describeStores('jobs in a store', (open) => {
     const of = { job: 'nightly', trigger: null, state: null, noticedFrom: null, after: null };
     const list = async (from: number, to: number | null, change: object = {}) => {
       const query = { ...of, from, to, limit: 10, ...change };
-      const found = await tasks.jobs.listOccurrences(query);
-      return found.map(({ nominal, trigger }) => `${nominal} ${trigger}`);
+      const { occurrences } = await tasks.jobs.listOccurrences(query);
+      return occurrences.map(({ nominal, trigger }) => `${nominal} ${trigger}`);
     };
     expect(await list(5, null)).to.deep.equal(['7 default', '4 a', '2 default']);
     expect(await list(5, 7)).to.deep.equal(['4 a', '2 default']);
@@ -244,8 +246,8 @@ describeStores('jobs in a store', (open) => {
     const of = { job: 'nightly', trigger: null, state: null, after: null };
     const none = { ...of, from: null, to: null, noticedFrom: null };
     const list = async (change: object) => {
-      const found = await tasks.jobs.listOccurrences({ ...none, limit: 10, ...change });
-      return found.map(({ nominal, trigger, rerun }) => `${nominal} ${trigger} ${rerun}`);
+      const { occurrences } = await tasks.jobs.listOccurrences({ ...none, limit: 10, ...change });
+      return occurrences.map(({ nominal, trigger, rerun }) => `${nominal} ${trigger} ${rerun}`);
     };
     const all = ['4 default 0', '3 default 0', '2 default 1', '2 a 0', '1 default 0'];
     expect(await list({})).to.deep.equal(all);
@@ -255,5 +257,38 @@ describeStores('jobs in a store', (open) => {
     expect(await list({ noticedFrom: NOW + 9 })).to.deep.equal([all[0]]);
     expect(await store.dropOccurrences(NOW + 1)).to.equal(3);
     expect(await list({})).to.deep.equal(all.slice(0, 2));
+  });
+
+  it('looks at so many records at most for what no index leads to, and goes on behind them', async () => {
+    const end = OCCURRENCE_LOOK_COUNT_MAX + 1_500;
+    for (let begin = 0; begin < end; begin += 2_000) {
+      const rows = Array.from({ length: 2_000 }, (_, at) => occurrence(begin + at + 3));
+      await write(...rows.map(putOccurrence));
+    }
+    const fresh = NOW + 9;
+    await write(
+      putOccurrence(occurrence(1, { state: 'skipped', taskId: null })),
+      putOccurrence(occurrence(2, { rerun: 1, noticedAt: fresh })),
+    );
+    const none = { job: 'nightly', trigger: null, state: null, from: null, to: null };
+    const all = async (change: object) => {
+      const found: number[] = [];
+      let after: OccurrenceQuery['after'] = null;
+      for (let pageCount = 1; ; pageCount++) {
+        const query = { ...none, noticedFrom: null, after, limit: 5, ...change };
+        const { occurrences, lookedTo } = await tasks.jobs.listOccurrences(query);
+        found.push(...occurrences.map(({ nominal }) => nominal));
+        if (lookedTo === null) return { found, pageCount };
+        after = lookedTo;
+      }
+    };
+    // What is in memory is looked at in one go.
+    const { pageCount } = await all({ trigger: 'default', state: 'skipped' });
+    expect(pageCount).to.be.oneOf([1, 2]);
+    if (pageCount === 1) expect(tasks.jobs).to.be.instanceOf(MemoryJobs);
+    const asked = { trigger: 'default', state: 'skipped' };
+    expect(await all(asked)).to.deep.equal({ found: [1], pageCount });
+    expect(await all({ noticedFrom: fresh })).to.deep.equal({ found: [2], pageCount });
+    expect(await all({ state: 'skipped' })).to.deep.equal({ found: [1], pageCount: 1 });
   });
 });

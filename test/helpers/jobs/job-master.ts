@@ -109,6 +109,7 @@ export class JobMaster {
   /** The newest first. */
   async records(job: string): Promise<readonly Occurrence[]> {
     const query = { job, trigger: null, state: null, from: null, to: null, after: null };
-    return this.harness.store.jobs.listOccurrences({ ...query, noticedFrom: null, limit: 200 });
+    const asked = { ...query, noticedFrom: null, limit: 200 };
+    return (await this.harness.store.jobs.listOccurrences(asked)).occurrences;
   }
 }

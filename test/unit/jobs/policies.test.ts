@@ -84,9 +84,9 @@ describe('a job that is fired', () => {
   /** `minute state reason`, of several that went the same way `first-last`; the oldest first. */
   async function told(): Promise<string[]> {
     const query = { job: 'nightly', trigger: null, state: null, from: null, to: null, after: null };
-    const rows = await harness.master.jobs(ALL).occurrences({ ...query, limit: 200 });
+    const found = await harness.master.jobs(ALL).occurrences({ ...query, limit: 200 });
     const minute = (at: number) => (at - begin) / MINUTE;
-    return (rows ?? []).toReversed().map(({ nominal, until, state, reason }) => {
+    return (found?.occurrences ?? []).toReversed().map(({ nominal, until, state, reason }) => {
       const times =
         nominal === until ? `${minute(nominal)}` : `${minute(nominal)} to ${minute(until)}`;
       return [times, state, ...(reason === null ? [] : [reason])].join(' ');
@@ -265,10 +265,10 @@ describe('a job that is fired', () => {
     await harness.master.jobs(ALL).change({ type: 'jobRemoved', name: 'nightly', expect: null });
     await looked();
     expect(harness.engine.state?.jobs.activities.get('nightly')?.pending).to.deep.equal([]);
-    const rows = await harness.store.jobs.listOccurrences({
+    const { occurrences } = await harness.store.jobs.listOccurrences({
       ...{ job: 'nightly', trigger: null, state: 'skipped', from: null, to: null },
       ...{ noticedFrom: null, after: null, limit: 9 },
     });
-    expect(rows.map(({ reason }) => reason)).to.deep.equal(['deleted', 'deleted']);
+    expect(occurrences.map(({ reason }) => reason)).to.deep.equal(['deleted', 'deleted']);
   });
 });

@@ -24,7 +24,7 @@ import {
   skipRequest,
 } from '@soda-scheduler/protocol/schemas';
 import type { SeenJobInDetail } from '../../../application/jobs/jobs-handle.ts';
-import type { OccurrencePlace } from '../../../domain/model/job-query.ts';
+import { type OccurrencePlace, placeOf } from '../../../domain/model/job-query.ts';
 import type { JobChange } from '../../../domain/jobs/job-events.ts';
 import { BY_HAND, idleActivity, type Trigger } from '../../../domain/model/job.ts';
 import { answers } from '../../http/answers.ts';
@@ -144,16 +144,18 @@ function timeRoutes(): NamespaceRoute[] {
         const after = cursor === undefined ? null : placeIn(cursor);
         const times = { ...timesOf(asked), after, limit: limit + 1 };
         const by = { job: nameOf(request), trigger: isByHand ? BY_HAND : trigger, state };
-        const rows = await master.jobs().occurrences({ ...by, ...times });
-        if (rows === null) throw noJob();
+        const listed = await master.jobs().occurrences({ ...by, ...times });
+        if (listed === null) throw noJob();
+        const { occurrences: rows, lookedTo } = listed;
         // One that it does not have any more may have records.
-        if (rows.length === 0 && trigger !== null && !isByHand) {
+        if (rows.length === 0 && lookedTo === null && trigger !== null && !isByHand) {
           triggerOf((await found(master, by.job)).triggers, trigger);
         }
         const page = rows.slice(0, limit);
         const last = rows.length > limit ? page.at(-1) : undefined;
-        const next = last && cursorOf([last.nominal, last.trigger, last.rerun]);
-        return { body: { occurrences: page.map(occurrenceView), next_cursor: next ?? null } };
+        const place = last === undefined ? lookedTo : placeOf(last);
+        const next = place && cursorOf(place);
+        return { body: { occurrences: page.map(occurrenceView), next_cursor: next } };
       },
     },
   ];

@@ -8,10 +8,18 @@ import type {
   JobReads,
   ListedJob,
   LoadedJobs,
+  OccurrencePage,
   OccurrenceQuery,
 } from '../../../application/ports.ts';
+import { OCCURRENCE_LOOK_COUNT_MAX } from '../../../domain/bounds.ts';
 import type { Job, JobVersion, Occurrence, Trigger } from '../../../domain/model/job.ts';
-import { isAsked, isTimeAsked, jobsOfPage, newestFirst } from '../../../domain/model/job-query.ts';
+import {
+  isAsked,
+  isTimeAsked,
+  jobsOfPage,
+  newestFirst,
+  placeOf,
+} from '../../../domain/model/job-query.ts';
 import type { Database, Databases, Read } from '../database.ts';
 import { padded, placeholders } from '../dialects/dialect.ts';
 import type { Row, Value } from '../rows.ts';
@@ -19,7 +27,7 @@ import { job as jobTable, jobOf, jobVersionOf, occurrenceOf, triggerOf } from '.
 
 /** So few jobs are read without asking first how large they are: together they are no more than one turn reads. */
 const FEW_COUNT = 3;
-/** Jobs that one page of the list looks at. */
+/** Jobs that one page of the list looks at, and records that are looked at in one piece. */
 const LOOK_COUNT = 1_000;
 /** Of these so many are read at a time, with their triggers. */
 const PIECE_COUNT = 16;
@@ -222,8 +230,40 @@ export class JobRows implements JobReads {
     return row === undefined ? null : jobVersionOf(row);
   }
 
-  async listOccurrences(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
-    const { job, trigger, state, from, to, noticedFrom, after, limit } = query;
+  async listOccurrences(query: OccurrenceQuery): Promise<OccurrencePage> {
+    const { from, limit } = query;
+    const page = await this.#lookedFor(query);
+    if (from === null || page.lookedTo !== null || page.occurrences.length >= limit) return page;
+    const reaching = await this.#reaching(from, query);
+    return { ...page, occurrences: [...page.occurrences, ...reaching].slice(0, limit) };
+  }
+
+  /** Two filters have no index with the others: they are looked for among what these lead to. */
+  async #lookedFor(query: OccurrenceQuery): Promise<OccurrencePage> {
+    const { trigger, noticedFrom, limit } = query;
+    const state = trigger === null ? query.state : null;
+    const isSearch = noticedFrom !== null || state !== query.state;
+    const occurrences: Occurrence[] = [];
+    let { after } = query;
+    for (let lookedCount = 0; lookedCount < OCCURRENCE_LOOK_COUNT_MAX; ) {
+      // Most often all that is there is asked for.
+      const count = lookedCount === 0 ? limit : LOOK_COUNT;
+      const rows = await this.#occurrencesOf({ ...query, state, after, limit: count });
+      occurrences.push(...rows.filter((one) => !isSearch || isTimeAsked(one, query)));
+      const last = rows.at(-1);
+      const isFull = occurrences.length >= limit;
+      if (!isSearch || isFull || last === undefined || rows.length < count) {
+        return { occurrences: occurrences.slice(0, limit), lookedTo: null };
+      }
+      lookedCount += count;
+      after = placeOf(last);
+    }
+    return { occurrences, lookedTo: after };
+  }
+
+  /** Whenever they were noticed. */
+  async #occurrencesOf(query: OccurrenceQuery): Promise<readonly Occurrence[]> {
+    const { job, trigger, state, from, to, after, limit } = query;
     const where: string[] = ['ns = ?', 'job = ?'];
     const values: Value[] = [this.#ns, job];
     const add = (sql: string, ...of: Value[]): void => {
@@ -234,7 +274,6 @@ export class JobRows implements JobReads {
     if (trigger !== null) add('trigger_name = ?', trigger);
     if (from !== null) add('nominal >= ?', from);
     if (to !== null) add('nominal < ?', to);
-    if (noticedFrom !== null) add('noticed_at >= ?', noticedFrom);
     if (after !== null) {
       const [nominal, name, rerun] = after;
       add(
@@ -243,18 +282,16 @@ export class JobRows implements JobReads {
       );
     }
     const { dialect } = this.#readers;
-    const byTrigger = trigger !== null && state === null;
-    const table = byTrigger
-      ? dialect.readByLongKey('occurrence')
-      : dialect.readBy('occurrence', `occurrence_ns_${state === null ? 'nominal' : 'state'}`);
+    const table =
+      trigger !== null
+        ? dialect.readByLongKey('occurrence')
+        : dialect.readBy('occurrence', `occurrence_ns_${state === null ? 'nominal' : 'state'}`);
     const rows = await this.#readers.rows(
       `SELECT * FROM ${table} WHERE ${where.join(' AND ')}
        ORDER BY nominal DESC, trigger_name DESC, rerun DESC LIMIT ?`,
       [...values, limit],
     );
-    const page = rows.map(occurrenceOf);
-    if (from === null || page.length >= limit) return page;
-    return [...page, ...(await this.#reaching(from, query))].slice(0, limit);
+    return rows.map(occurrenceOf);
   }
 
   /** What has begun before that instant and goes on behind it: of each trigger the last before it may. */
