@@ -53,9 +53,16 @@ export class Calendar {
   }
 }
 
-/** What may not be meant: most likely somebody forgot a year. @param today Of the zone that it is looked at in. */
-export function calendarWarnings({ days }: CalendarSpec, today: number): string[] {
-  const years = new Set(days.map(({ date }) => Number(date.slice(0, 4))));
+/** Of which it says something. */
+export function yearsOf(days: readonly CalendarDay[]): ReadonlySet<number> {
+  return new Set(days.map(({ date }) => Number(date.slice(0, 4))));
+}
+
+/**
+ * What may not be meant: most likely somebody forgot a year.
+ * @param years that it says something of. @param today Of the zone that it is looked at in.
+ */
+export function calendarWarnings(years: ReadonlySet<number>, today: number): string[] {
   if (years.size === 0) return [];
   const date = dateOf(today);
   const year = Number(date.slice(0, 4));

@@ -1,6 +1,6 @@
 /** What calendars, black-outs and people make of the times of a trigger; Chinese holidays against a table made by hand. */
 import { expect } from 'chai';
-import { Calendar, calendarWarnings } from '../../../master/domain/schedule/calendar.ts';
+import { Calendar, calendarWarnings, yearsOf } from '../../../master/domain/schedule/calendar.ts';
 import { type Coming, comingOf, jitterOf } from '../../../master/domain/schedule/coming.ts';
 import { dayOfDate } from '../../../master/domain/schedule/local-time.ts';
 import { haveSameTimes } from '../../../master/domain/schedule/trigger-spec.ts';
@@ -170,7 +170,8 @@ describe('what a trigger counts from', () => {
 
 describe('a calendar', () => {
   it('warns of a coming year that is missing, from October on', () => {
-    const warned = (date: string) => calendarWarnings(china2026, dayOfDate(date) ?? 0).length;
+    const years = yearsOf(china2026.days);
+    const warned = (date: string) => calendarWarnings(years, dayOfDate(date) ?? 0).length;
     expect([warned('2026-09-30'), warned('2026-10-01'), warned('2027-01-01')]).to.deep.equal([
       0, 1, 1,
     ]);

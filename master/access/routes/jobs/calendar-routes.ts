@@ -2,6 +2,7 @@
 import {
   API_BASE,
   CALENDAR_NAME_PATTERN,
+  jsonObject,
   type CalendarSummary,
   type CalendarView,
   JOB_LIMITS,
@@ -17,27 +18,28 @@ import {
   calendarView,
 } from '@soda-scheduler/protocol/schemas';
 import { ALL_JOBS, type Calendar } from '../../../domain/model/job.ts';
-import { type CalendarSpec, calendarWarnings } from '../../../domain/schedule/calendar.ts';
+import { calendarWarnings } from '../../../domain/schedule/calendar.ts';
 import { dayOf } from '../../../domain/schedule/local-time.ts';
 import type { Blackout } from '../../../domain/schedule/trigger-spec.ts';
 import { answers } from '../../http/answers.ts';
 import { daysOfIcs, IcsRefused } from '../../calendars/ics.ts';
 import { canonicalJson } from '../../body/canonical-json.ts';
-import { checkShape, validate, valueWithParams } from '../../body/fields.ts';
+import { checkShape, validate } from '../../body/fields.ts';
 import { iso } from '../../body/instants.ts';
 import { Pieces } from '../../body/pieces.ts';
 import { etagOf, ifMatch, versionOf } from '../../http/etag.ts';
 import { invalidFields, Problem } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
+import { jsonReply } from '../tasks.ts';
+import { calendarText, readCalendar } from './calendar-body.ts';
+import { digestOf, type KeptCalendar } from './calendar-digest.ts';
 import { blackoutErrors, blackoutOf } from './job-body.ts';
+import { textsOf } from './job-views.ts';
 
 const PATH = `${API_BASE}/calendar/{name}`;
 const BLACKOUTS_PATH = `${API_BASE}/blackouts`;
-const WEEKEND_DEFAULT = [6, 0];
 const ICS = 'text/calendar';
-
-type KeptCalendar = CalendarSpec & { readonly description?: string };
 
 export function calendarRoutes(): NamespaceRoute[] {
   const pieces = new Pieces();
@@ -48,7 +50,7 @@ export function calendarRoutes(): NamespaceRoute[] {
       summary: 'The calendars by name, without their days.',
       query: calendarListQuery,
       replies: { done: calendarList },
-      handle: ({ query }, master) => {
+      handle: async ({ query }, master) => {
         const { limit, cursor = '' } = checkShape(calendarListQuery, query);
         const rest = master
           .jobs()
@@ -56,7 +58,9 @@ export function calendarRoutes(): NamespaceRoute[] {
           .filter(({ name }) => name > cursor);
         const page = rest.slice(0, limit);
         const next = rest.length > limit ? (page.at(-1)?.name ?? null) : null;
-        return { body: { calendars: page.map(summaryOf), next_cursor: next } };
+        const texts = textsOf(page, (row) => JSON.stringify(summaryOf(row)));
+        const calendars = await pieces.run(texts);
+        return jsonReply(jsonObject({ next_cursor: next }, { calendars }));
       },
     },
     {
@@ -134,16 +138,8 @@ async function putCalendar(
   const isIcs = request.headers['content-type']?.toLowerCase().startsWith(ICS) === true;
   const asked = isIcs
     ? await published(pieces, request, master.jobs().calendar(name))
-    : { ...checkShape(calendarRequest, valueWithParams(request.body, 'ids').value), warnings: [] };
-  const { days, weekend = WEEKEND_DEFAULT, description } = asked;
-  const sorted = days.toSorted((a, b) => (a.date < b.date ? -1 : 1));
-  const twice = sorted.findIndex(({ date }, at) => date === sorted[at - 1]?.date);
-  if (twice > 0) {
-    const message = `expected each date once: ${sorted[twice]?.date} is there twice`;
-    throw invalidFields([{ field: 'days', message }]);
-  }
-  const spec = { days: sorted, weekend: [...new Set(weekend)].sort((a, b) => a - b), description };
-  const text = canonicalJson(JSON.stringify(spec));
+    : { ...(await pieces.run(readCalendar(request.body))), warnings: [] };
+  const text = await pieces.run(calendarText(asked));
   const outcome = await change(master, request, name, text);
   const reply = shown(master, name);
   const body = reply.body as CalendarView;
@@ -183,27 +179,27 @@ async function change(
 function shown(master: ScopedMaster, name: string): Reply {
   const row = master.jobs().calendar(name);
   if (row === null) throw new Problem('unknown', 'There is no such calendar.');
-  const { days } = JSON.parse(row.text) as KeptCalendar;
+  const { days } = JSON.parse(row.text) as { days: CalendarView['days'] };
   const { day_count: _, work_count: __, ...view } = summaryOf(row);
-  const body: CalendarView = { ...view, days: days.map((day) => ({ ...day })) };
+  const body: CalendarView = { ...view, days };
   return { body, headers: { ETag: etagOf(row.version) } };
 }
 
-function summaryOf({ name, version, text, changedAt, by }: Calendar): CalendarSummary {
-  const spec = JSON.parse(text) as KeptCalendar;
-  const { days, weekend, description } = spec;
+function summaryOf(row: Calendar): CalendarSummary {
+  const { name, version, changedAt, by } = row;
+  const { weekend, description, from, to, dayCount, workCount, years } = digestOf(row);
   return {
     name,
     version,
     ...(description !== undefined && { description }),
     weekend: [...weekend],
-    from: days[0]?.date ?? null,
-    to: days.at(-1)?.date ?? null,
-    day_count: days.length,
-    work_count: days.filter(({ kind }) => kind === 'work').length,
+    from,
+    to,
+    day_count: dayCount,
+    work_count: workCount,
     changed_at: iso(changedAt),
     by,
-    warnings: calendarWarnings(spec, dayOf(Date.now())),
+    warnings: calendarWarnings(years, dayOf(Date.now())),
   };
 }
 

@@ -30,11 +30,17 @@ export interface JobRules {
   readonly hasCalendar: (name: string) => boolean;
 }
 
-/** @throws {Problem} 400 with the path of each field that is wrong, in whatever way. */
-export function readJob(name: string, body: Buffer | undefined, rules: JobRules): Asked {
+/** It yields between its steps. @throws {Problem} 400 with the path of each field that is wrong, in whatever way. */
+export function* readJob(
+  name: string,
+  body: Buffer | undefined,
+  rules: JobRules,
+): Generator<void, Asked> {
   const value = valueIn(body);
+  yield;
   const template = jsonAt(body?.toString() ?? '{}', ['template']);
-  return jobOf(name, value, template, rules);
+  yield;
+  return yield* jobOf(name, value, template, rules);
 }
 
 function valueIn(body: Buffer | undefined): unknown {
@@ -60,21 +66,35 @@ function triggerCountIn(text: string): number {
 }
 
 /** The same of a version that was kept. */
-export function keptJob(name: string, spec: string, template: string, rules: JobRules): Asked {
+export function* keptJob(
+  name: string,
+  spec: string,
+  template: string,
+  rules: JobRules,
+): Generator<void, Asked> {
   const value = { ...askedOf(spec), template: JSON.parse(template) as unknown };
-  return jobOf(name, value, template, rules);
+  yield;
+  return yield* jobOf(name, value, template, rules);
 }
 
-function jobOf(name: string, value: unknown, template: string | undefined, rules: JobRules): Asked {
+function* jobOf(
+  name: string,
+  value: unknown,
+  template: string | undefined,
+  rules: JobRules,
+): Generator<void, Asked> {
   const { fields, errors: misshapen } = soundFields(jobRequest, value);
   const { triggers: asked = [] } = fields;
-  const read = fields.template === undefined ? null : templateOf(template ?? '{}', rules);
+  yield;
+  const isRead = fields.template !== undefined;
+  const read = isRead ? yield* templateOf(template ?? '{}', rules) : null;
+  yield;
   const errors = [
     ...misshapen,
     ...(read?.errors ?? []),
     ...nameErrors(name, fields),
     ...blackoutErrors(fields),
-    ...triggerErrors(name, asked, rules),
+    ...(yield* triggerErrors(name, asked, rules)),
   ];
   if (errors.length > 0 || read?.task === undefined || fields.template === undefined) {
     throw invalidFields(errors);
@@ -120,7 +140,7 @@ export function askedOf(spec: string): object {
   return { ...rest, blackouts: asked };
 }
 
-function templateOf(text: string, { refusalOf, rulesOf }: JobRules) {
+function* templateOf(text: string, { refusalOf, rulesOf }: JobRules) {
   const { task } = JSON.parse(text) as { readonly task: object };
   const errors: FieldError[] = [];
   const add = (field: string, message: string) => errors.push({ field, message });
@@ -130,7 +150,7 @@ function templateOf(text: string, { refusalOf, rulesOf }: JobRules) {
     add('template.task.deadline', 'it would be the same for each run: use execution_timeout');
   }
   try {
-    const submission = readTemplate(text, refusalOf, rulesOf);
+    const submission = yield* readTemplate(text, refusalOf, rulesOf);
     const misfits = (submission.misfits ?? []).map(inTemplate);
     return { task: submission, errors: [...errors, ...misfits] };
   } catch (error) {

@@ -66,7 +66,12 @@ export function jobRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
     hasCalendar: (name) => master.jobs().calendar(name) !== null,
   });
   const pieces = new Pieces();
-  return [...readRoutes(pieces), ...timeRoutes(), ...changeRoutes(rulesFor), ...steerRoutes()];
+  return [
+    ...readRoutes(pieces),
+    ...timeRoutes(),
+    ...changeRoutes(pieces, rulesFor),
+    ...steerRoutes(),
+  ];
 }
 
 function readRoutes(pieces: Pieces): NamespaceRoute[] {
@@ -161,7 +166,10 @@ function timeRoutes(): NamespaceRoute[] {
   ];
 }
 
-function changeRoutes(rulesFor: (master: ScopedMaster) => JobRules): NamespaceRoute[] {
+function changeRoutes(
+  pieces: Pieces,
+  rulesFor: (master: ScopedMaster) => JobRules,
+): NamespaceRoute[] {
   return [
     {
       method: 'PUT',
@@ -171,9 +179,9 @@ function changeRoutes(rulesFor: (master: ScopedMaster) => JobRules): NamespaceRo
       query: jobPutQuery,
       body: { schema: jobRequest, bytesMax: JOB_LIMITS.jobBytesMax },
       replies: { done: jobView, created: jobView },
-      handle: (request, master) => {
+      handle: async (request, master) => {
         const name = nameOf(request);
-        const asked = readJob(name, request.body, rulesFor(master));
+        const asked = await pieces.run(readJob(name, request.body, rulesFor(master)));
         const isTrial = checkShape(jobPutQuery, request.query).dry_run === 'true';
         return set(master, { name, ...asked, expect: versionOf(request), isTrial }, request);
       },
@@ -191,7 +199,8 @@ function changeRoutes(rulesFor: (master: ScopedMaster) => JobRules): NamespaceRo
         await found(master, name);
         const kept = await master.jobs().version(name, version);
         if (kept === null) throw new Problem('unknown', 'There is no such version of it.');
-        const asked = keptJob(name, kept.spec, kept.template, rulesFor(master));
+        const reading = keptJob(name, kept.spec, kept.template, rulesFor(master));
+        const asked = await pieces.run(reading);
         const change = { name, ...asked, expect: versionOf(request), isTrial: false };
         return set(master, change, request);
       },

@@ -69,11 +69,12 @@ export class JobTemplates implements Templates {
   #read(text: string, typeOf: Parameters<Templates['taskOf']>[1]): Kept {
     let typeText: string | null = null;
     try {
-      const submission = readTemplate(text, this.#refusalOf, (name) => {
+      const reading = readTemplate(text, this.#refusalOf, (name) => {
         const type = typeOf(name);
         typeText = type?.text ?? null;
         return type === null ? null : this.#rules.of(this.#namespace, type);
       });
+      const submission = runAtOnce(reading);
       const { asked: _, misfits, ...task } = submission;
       if (misfits === undefined) return { typeText, task };
       return { typeText, task: wordsOf(misfits) };
@@ -93,15 +94,15 @@ export class JobTemplates implements Templates {
   }
 }
 
-/** @throws {Problem} @throws {BrokenJson} as a submit of it would be refused. */
+/** It yields. @throws {Problem} @throws {BrokenJson} as a submit of it would be refused. */
 export function readTemplate(
   text: string,
   refusalOf: RefusalOf,
   rulesOf: TemplateRules,
-): Submission {
+): Generator<void, Submission> {
   const bytes = Buffer.from(text);
   const whole = { start: 0, end: bytes.length };
-  return runAtOnce(readSubmission(bytes, whole, null, refusalOf, rulesOf));
+  return readSubmission(bytes, whole, null, refusalOf, rulesOf);
 }
 
 function wordsOf(errors: Problem['errors']): string {

@@ -15,11 +15,17 @@ interface Rules {
   readonly hasCalendar: (name: string) => boolean;
 }
 
-export function triggerErrors(job: string, triggers: readonly Asked[], rules: Rules): FieldError[] {
+/** It yields after each. */
+export function* triggerErrors(
+  job: string,
+  triggers: readonly Asked[],
+  rules: Rules,
+): Generator<void, FieldError[]> {
+  const found: FieldError[] = [];
   const names = new Set<string>();
   // One is hinted at: each costs milliseconds.
   const wrong = triggers.find(({ zone = 'UTC' }) => !isZone(zone));
-  return triggers.flatMap((trigger, index) => {
+  for (const [index, trigger] of triggers.entries()) {
     const at = `triggers[${index}]`;
     const name = trigger.name ?? 'default';
     const errors = ownErrors(job, trigger, rules, trigger === wrong);
@@ -27,8 +33,10 @@ export function triggerErrors(job: string, triggers: readonly Asked[], rules: Ru
       errors.push({ field: 'name', message: 'of several triggers each needs a name' });
     } else if (names.has(name)) errors.push({ field: 'name', message: 'another has that name' });
     names.add(name);
-    return errors.map(({ field, message }) => ({ field: `${at}.${field}`, message }));
-  });
+    found.push(...errors.map(({ field, message }) => ({ field: `${at}.${field}`, message })));
+    yield;
+  }
+  return found;
 }
 
 function ownErrors(job: string, trigger: Asked, rules: Rules, isHinted: boolean): FieldError[] {

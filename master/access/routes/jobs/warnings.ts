@@ -1,9 +1,10 @@
 /** What of a job may not be meant. */
 import type { JobsHandle } from '../../../application/jobs/jobs-handle.ts';
 import type { Trigger } from '../../../domain/model/job.ts';
-import { type CalendarSpec, calendarWarnings } from '../../../domain/schedule/calendar.ts';
+import { calendarWarnings } from '../../../domain/schedule/calendar.ts';
 import { dayOf, wallOf } from '../../../domain/schedule/local-time.ts';
 import type { TriggerSpec } from '../../../domain/schedule/trigger-spec.ts';
+import { digestOf } from './calendar-digest.ts';
 
 type Jobs = Pick<JobsHandle, 'calendar' | 'show'>;
 
@@ -39,8 +40,7 @@ function calendarWarningsOf(
     const { calendar: name } = days;
     const row = jobs.calendar(name);
     if (row === null) return [`there is no calendar ${name}: trigger ${trigger} never runs`];
-    const spec = JSON.parse(row.text) as CalendarSpec;
-    const found = calendarWarnings(spec, dayOf(wallOf(zone, Date.now())));
+    const found = calendarWarnings(digestOf(row).years, dayOf(wallOf(zone, Date.now())));
     return found.map((text) => `calendar ${name}: ${text}`);
   });
 }
