@@ -4,8 +4,10 @@ import { instantInWords } from '../booking/words.ts';
 import { isPaused, rowsOn, type State } from '../state/state.ts';
 import { counted } from '../why/words.ts';
 import type { Finding } from './alert.ts';
+import { commandIn } from './command.ts';
 
 interface Looked {
+  readonly namespace: string;
   readonly state: State;
   readonly now: number;
 }
@@ -23,24 +25,25 @@ export const bookingFinders = {
       );
     }
   },
-  *booking_at_risk({ state }: Looked): Generator<Finding> {
+  *booking_at_risk({ namespace, state }: Looked): Generator<Finding> {
     for (const booking of state.bookings.byId.values()) {
       if (booking.state !== 'at_risk') continue;
+      const cancel = commandIn(namespace, `booking cancel ${booking.id}`);
       yield ofBooking(
         booking,
         `Booking ${booking.id} of type ${booking.type}, from ${at(booking)}, does not fit any more: executors have gone.`,
-        `Start more executors of type ${booking.type} before then, or cancel it: soda booking cancel ${booking.id}.`,
+        `Start more executors of type ${booking.type} before then, or cancel it: ${cancel}.`,
       );
     }
   },
-  *booking_paused({ state, now }: Looked): Generator<Finding> {
+  *booking_paused({ namespace, state, now }: Looked): Generator<Finding> {
     for (const booking of state.bookings.byId.values()) {
       if (isBookingOver(booking) || booking.from - booking.leadMs > now) continue;
       if (booking.isMaintenance || !isHeld(state, booking)) continue;
       yield ofBooking(
         booking,
         `Booking ${booking.id} of type ${booking.type}, from ${at(booking)}: a pause keeps its tasks.`,
-        'End the pause: soda pause list shows it.',
+        `End the pause: ${commandIn(namespace, 'pause list')} shows it.`,
       );
     }
   },

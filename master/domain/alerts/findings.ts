@@ -15,6 +15,7 @@ import { counted, inWords } from '../why/words.ts';
 import type { Finding } from './alert.ts';
 import type { Recent } from './recent.ts';
 import { bookingFinders } from './booking-findings.ts';
+import { commandIn } from './command.ts';
 import { type AlertKind, type AlertRule, speaksIn, speaksOf } from './rule.ts';
 
 /** What there is to be looked at. */
@@ -76,7 +77,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       yield ofHead(sight, head, rule, subject, `Tasks of type ${type} wait too long`);
     }
   },
-  *failure_share({ attempts }, { threshold }) {
+  *failure_share({ namespace, attempts }, { threshold }) {
     for (const [type, newest] of attempts) {
       const failed = newest.filter(({ error }) => error !== null);
       const percent = (100 * failed.length) / newest.length;
@@ -84,10 +85,10 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       const share = `${failed.length} of the newest ${newest.length} attempts of type ${type} have failed`;
       const error = failed.at(-1)?.error ?? null;
       const message = `${share} (limit: ${threshold} %)${because(error)}.`;
-      yield ofType(type, message, `See soda task errors --type ${type}.`);
+      yield ofType(type, message, `See ${commandIn(namespace, `task errors --type ${type}`)}.`);
     }
   },
-  *running_long({ state, now }, { threshold }) {
+  *running_long({ namespace, state, now }, { threshold }) {
     const limits = new Map<string, number | null>();
     for (const executor of state.executors.values()) {
       const { occupation } = executor;
@@ -101,14 +102,12 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       if (limitMs === null || ranMs < limitMs) continue;
       const usual = threshold === null ? `, ${LONG_FACTOR} x the 95th percentile of its type` : '';
       const message = `Task ${task.id} of type ${type} has run for ${inWords(ranMs)} on executor ${executor.id} (limit: ${inWords(limitMs)}${usual}).`;
-      yield ofTask(
-        task,
-        message,
-        `See soda task why ${task.id}, or end it: soda task cancel ${task.id}.`,
-      );
+      const why = commandIn(namespace, `task why ${task.id}`);
+      const end = commandIn(namespace, `task cancel ${task.id}`);
+      yield ofTask(task, message, `See ${why}, or end it: ${end}.`);
     }
   },
-  *started_late({ recent, now }, { threshold, windowMs }) {
+  *started_late({ namespace, recent, now }, { threshold, windowMs }) {
     for (const [type, { count, taskId }] of recent.late) {
       const lateCount = count.count(now, windowMs ?? 0);
       if (lateCount < (threshold ?? 1)) continue;
@@ -116,7 +115,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       yield ofType(
         type,
         `${what}, ${taskId} last (limit: ${threshold}).`,
-        `See soda task why ${taskId}.`,
+        `See ${commandIn(namespace, `task why ${taskId}`)}.`,
       );
     }
   },
@@ -127,12 +126,13 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       yield ofType(type, message, `Start more executors of type ${type}, or submit less.`);
     }
   },
-  *callback_gave_up({ recent, now }, { threshold, windowMs }) {
+  *callback_gave_up({ namespace, recent, now }, { threshold, windowMs }) {
     for (const [origin, { count, taskId, error }] of recent.gaveUp) {
       const goneCount = count.count(now, windowMs ?? 0);
       if (goneCount < (threshold ?? 1)) continue;
       const what = `${counted(goneCount, 'callback')} to ${origin} given up in the last ${inWords(windowMs ?? 0)}`;
-      const change = `Mend the receiver, then have them sent again: soda task redeliver ${taskId}.`;
+      const again = commandIn(namespace, `task redeliver ${taskId}`);
+      const change = `Mend the receiver, then have them sent again: ${again}.`;
       yield {
         ...NOTHING,
         subject: origin,
@@ -141,35 +141,41 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       };
     }
   },
-  *callback_backlog({ backlog }, { threshold }) {
+  *callback_backlog({ namespace, backlog }, { threshold }) {
     const { pendingCallbackCount: count } = backlog;
     if (count < (threshold ?? 0)) return;
     const message = `${counted(count, 'callback')} wait to be sent (limit: ${threshold}).`;
-    const change = 'Find the receivers that do not answer: soda task list --notification pending.';
+    const list = commandIn(namespace, 'task list --notification pending');
+    const change = `Find the receivers that do not answer: ${list}.`;
     yield { ...NOTHING, subject: 'callbacks', message, change };
   },
-  *executor_flapping({ recent, now }, { threshold, windowMs }) {
+  *executor_flapping({ namespace, recent, now }, { threshold, windowMs }) {
     for (const [id, { count }] of recent.joins) {
       const joinCount = count.count(now, windowMs ?? 0);
       if (joinCount < (threshold ?? 1)) continue;
       const message = `Executor ${id} has connected ${joinCount} times in the last ${inWords(windowMs ?? 0)} (limit: ${threshold}).`;
-      const change = `Look at its log, or take it out of work: soda executor drain ${id}.`;
+      const drain = commandIn(namespace, `executor drain ${id}`);
+      const change = `Look at its log, or take it out of work: ${drain}.`;
       yield { ...NOTHING, subject: `executor ${id}`, message, change };
     }
   },
-  *executor_not_ready({ recent, now }, rule) {
+  *executor_not_ready({ namespace, recent, now }, rule) {
     for (const [id, { since, reason }] of recent.unready) {
       if (now - since < secondsOf(rule)) continue;
       const message = `Executor ${id} has not been ready for ${inWords(now - since)} (limit: ${inWords(secondsOf(rule))})${because(reason)}.`;
-      const change = `Put right what it says, or take it out of work: soda executor drain ${id}.`;
+      const drain = commandIn(namespace, `executor drain ${id}`);
+      const change = `Put right what it says, or take it out of work: ${drain}.`;
       yield { ...NOTHING, subject: `executor ${id}`, message, change };
     }
   },
-  *poison({ recent, now }, { threshold, windowMs }) {
+  *poison({ namespace, recent, now }, { threshold, windowMs }) {
     for (const [id, { type, group, failedCount, error, at }] of recent.failing) {
       if (failedCount < (threshold ?? 1) || now - at > (windowMs ?? 0)) continue;
       const message = `Task ${id} of type ${type} has failed ${failedCount} times (limit: ${threshold})${because(error)}.`;
-      const change = `Set it aside: soda task suspend ${id}; or end it: soda task cancel ${id}.`;
+      const [aside, end] = ['suspend', 'cancel'].map((verb) =>
+        commandIn(namespace, `task ${verb} ${id}`),
+      );
+      const change = `Set it aside: ${aside}; or end it: ${end}.`;
       yield { ...NOTHING, type, group, subject: `task ${id}`, message, change };
     }
   },

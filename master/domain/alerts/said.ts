@@ -3,6 +3,7 @@ import type { Observation } from '../effects.ts';
 import { alike } from '../views/alike.ts';
 import type { Alert } from './alert.ts';
 import type { Message } from './book.ts';
+import { commandIn } from './command.ts';
 import { plainRule } from './rule.ts';
 
 type Words = Pick<Message, 'severity' | 'message' | 'fields' | 'by'>;
@@ -53,8 +54,8 @@ export function saidOfJob(
     subject: `job ${job}/${trigger}: ${isPaused ? 'paused' : 'refused'}`,
     message: isPaused ? `${what} is paused: ${reason}` : `${what} could not run: ${reason}`,
     change: isPaused
-      ? `Mend what fails, then soda job enable ${job}.`
-      : `See soda job runs ${job}.`,
+      ? `Mend what fails, then ${commandIn(namespace, `job enable ${job}`)}.`
+      : `See ${commandIn(namespace, `job runs ${job}`)}.`,
   };
 }
 

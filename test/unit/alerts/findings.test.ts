@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Finding } from '../../../master/domain/alerts/alert.ts';
 import { findDisk, findingsIn } from '../../../master/domain/alerts/findings.ts';
+import { saidOfJob } from '../../../master/domain/alerts/said.ts';
 import { Recent } from '../../../master/domain/alerts/recent.ts';
 import { type AlertKind, type AlertRule, plainRule } from '../../../master/domain/alerts/rule.ts';
 import type { Output } from '../../../master/domain/effects.ts';
@@ -28,10 +29,14 @@ describe('what rules of alerts find', () => {
       recent.observe(effect);
     }
   };
-  const found = (kind: AlertKind, change: Partial<AlertRule> = {}): readonly Finding[] => {
+  const found = (
+    kind: AlertKind,
+    change: Partial<AlertRule> = {},
+    namespace = 'live',
+  ): readonly Finding[] => {
     const { state, now } = scheduler;
     const rule = { ...plainRule(kind, kind), ...change };
-    const looked = { namespace: 'live', state, outcomes, recent, now };
+    const looked = { namespace, state, outcomes, recent, now };
     return atOnce(findingsIn(looked, [rule])).get(kind) ?? [];
   };
   const subjects = (...asked: Parameters<typeof found>) =>
@@ -104,6 +109,35 @@ describe('what rules of alerts find', () => {
       '9 of the newest 10 attempts of type echo have failed (limit: 50 %): it broke.',
     );
     expect(subjects('failure_share', { threshold: 95 })).to.deep.equal([]);
+  });
+
+  it('commands that mend it where it is, also where they are pasted', () => {
+    see(scheduler.connect('x'));
+    fail('a', 10);
+    scheduler.submit({ id: 'late', startTimeoutMs: MINUTE, startTimeoutAction: 'alert' });
+    see(scheduler.accept('x'), scheduler.pass(2 * MINUTE));
+    const kinds = ['failure_share', 'poison', 'running_long', 'started_late', 'executor_flapping'];
+    const commands = (kind: string, namespace: string) => {
+      const { change } = found(kind as AlertKind, { threshold: 1 }, namespace)[0] ?? {};
+      return change?.match(/soda [^,;.]+/g);
+    };
+    const told = Object.fromEntries(kinds.map((kind) => [kind, commands(kind, 'live')]));
+    const within = ' --namespace live';
+    expect(told).to.deep.equal({
+      failure_share: [`soda task errors --type echo${within}`],
+      poison: [`soda task suspend a${within}`, `soda task cancel a${within}`],
+      running_long: [`soda task why a${within}`, `soda task cancel a${within}`],
+      started_late: [`soda task why late${within}`],
+      executor_flapping: [`soda executor drain x${within}`],
+    });
+    expect(commands('poison', 'default')).to.deep.equal([
+      'soda task suspend a',
+      'soda task cancel a',
+    ]);
+    const job = { event: 'trigger_paused', job: 'nightly', trigger: 't', reason: 'so' } as const;
+    expect(saidOfJob('live', job).change).to.equal(
+      'Mend what fails, then soda job enable nightly --namespace live.',
+    );
   });
 
   it('a task that fails again and again, until it ends', () => {
