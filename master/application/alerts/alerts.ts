@@ -73,6 +73,7 @@ export class Alerts implements Part {
   #isStopped = false;
   #droppedAt = 0;
   #hasLooked = false;
+  #looked: LookedAt | null = null;
   #isEarly = true;
   #callOff: () => void = () => undefined;
   #callOffEarly: () => void = () => undefined;
@@ -337,7 +338,8 @@ export class Alerts implements Part {
     }, null);
     // Between two turns: nobody who asks for alerts waits until all namespaces are looked at.
     const isEarly = this.#isEarly;
-    const looked = await lookBy(rules, this.#options, now, isEarly);
+    const looked = await lookBy(rules, this.#options, { now, isEarly, before: this.#looked });
+    this.#looked = looked;
     this.#hasLooked ||= looked.isAnyKnown || !isEarly;
     if (!this.#hasLooked) return { foundCount: 0, doneCount: 0 };
     return this.#inTurn(() => this.#conclude(looked, now), null);

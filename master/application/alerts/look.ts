@@ -13,10 +13,23 @@ export interface LookedAt {
   readonly unknown: ReadonlySet<string | null>;
   /** Before that nothing was counted. */
   readonly knownSince: ReadonlyMap<string | null, number>;
+  /** When each namespace was looked at last, also those that are not led any more. */
+  readonly lookedAt: ReadonlyMap<string | null, number>;
+  /** When the first look was. */
+  readonly begunAt: number;
   /** Of some namespace it is known how it stands. */
   readonly isAnyKnown: boolean;
   /** Executors may yet come back. */
   readonly isEarly: boolean;
+}
+
+/** Longer than any rule looks back. */
+const KEPT_MS = 8 * 86_400_000;
+
+interface Look {
+  readonly now: number;
+  readonly isEarly: boolean;
+  readonly before: Pick<LookedAt, 'lookedAt' | 'begunAt'> | null;
 }
 
 export interface Watched {
@@ -28,19 +41,20 @@ export interface Watched {
   readonly disk: Disk;
 }
 
-/** Others have their turn again and again. */
+/** Others have their turn again and again. @param before null: this is the first look. */
 export async function lookBy(
   rules: readonly AlertRule[],
   { clock, look, disk }: Watched,
-  now: number,
-  isEarly: boolean,
+  { now, isEarly, before }: Look,
 ): Promise<LookedAt> {
   const found = new Map<string, Finding[]>(rules.map(({ name }) => [name, []]));
   const unknown = new Set<string | null>();
   const knownSince = new Map<string | null, number>();
+  const lookedAt = new Map(before?.lookedAt);
   let isAnyKnown = false;
   for (const { state, ...looked } of look()) {
     knownSince.set(looked.namespace, looked.recent.since);
+    lookedAt.set(looked.namespace, now);
     if (state === null) unknown.add(looked.namespace);
     else {
       isAnyKnown = true;
@@ -57,16 +71,24 @@ export async function lookBy(
       if (finding !== null) found.get(rule.name)?.push(finding);
     }
   }
-  return { found, unknown, knownSince, isAnyKnown, isEarly };
+  for (const [namespace, at] of lookedAt) if (now - at > KEPT_MS) lookedAt.delete(namespace);
+  const begunAt = before?.begunAt ?? now;
+  return { found, unknown, knownSince, lookedAt, begunAt, isAnyKnown, isEarly };
 }
 
 /** By what that look has seen. */
-export function knownBy({ found, unknown, knownSince, isEarly }: LookedAt, now: number): IsKnown {
+export function knownBy(looked: LookedAt, now: number): IsKnown {
+  const { found, unknown, knownSince, lookedAt, begunAt, isEarly } = looked;
+  /** Of one that is not led there is nothing in memory: what was found by what was counted ends by its time alone. */
+  const since = (namespace: string): number =>
+    knownSince.get(namespace) ?? lookedAt.get(namespace) ?? begunAt;
   return (namespace, rule) => {
     if (unknown.has(namespace)) return false;
     if (rule === null) return true;
     if (isEarly && hasToSettle(rule)) return false;
     // One that was set meanwhile was not looked by.
-    return found.has(rule.name) && now - (knownSince.get(namespace) ?? 0) > forgetfulMs(rule);
+    if (!found.has(rule.name)) return false;
+    const leastMs = forgetfulMs(rule);
+    return namespace === null || leastMs === 0 || now - since(namespace) > leastMs;
   };
 }

@@ -16,6 +16,8 @@ describe('the looks for alerts', () => {
   let store: MemoryStore;
   let scheduler: Scheduler;
   let isKnown: boolean;
+  let isLed: boolean;
+  let recent: Recent;
   let alerts: Alerts;
   let count: number;
 
@@ -23,14 +25,15 @@ describe('the looks for alerts', () => {
   function begin(): Alerts {
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const outcomes = new Outcomes(clock.now());
-    const recent = new Recent(() => clock.now());
+    recent = new Recent(() => clock.now());
     alerts = new Alerts({
       ...{ store, clock, log, rareLog: log, duties: new Duties(clock) },
       sender: { send: async () => ({ error: null, isFinal: false }), refusalOf: () => null },
       ask: (question) => question(),
-      look: () => [
-        { namespace: 'default', state: isKnown ? scheduler.state : null, outcomes, recent },
-      ],
+      look: () => {
+        const state = isKnown ? scheduler.state : null;
+        return isLed ? [{ namespace: 'default', state, outcomes, recent }] : [];
+      },
       disk: async () => ({ freeBytes: 5, totalBytes: 100 }),
       newId: () => `al-${++count}`,
     });
@@ -45,6 +48,7 @@ describe('the looks for alerts', () => {
     store = new MemoryStore();
     scheduler = new Scheduler();
     isKnown = true;
+    isLed = true;
     count = 0;
   });
   afterEach(() => alerts.stop());
@@ -72,6 +76,25 @@ describe('the looks for alerts', () => {
     await clock.pass(50_000);
     expect(await raised()).to.deep.equal(['disk', 'no_executor']);
     await clock.pass(MINUTE);
+    expect(await raised()).to.deep.equal(['disk']);
+  });
+
+  it('let what was counted end by its time alone in a namespace that nobody leads any more', async () => {
+    begin();
+    await clock.pass(MINUTE);
+    const joined = { event: 'executor_joined', executorId: 'x', types: ['echo'] } as const;
+    for (let at = 0; at < 5; at++) recent.observe(joined);
+    await clock.pass(MINUTE);
+    expect(await raised()).to.deep.equal(['disk', 'executor_flapping']);
+    isLed = false;
+    await clock.pass(9 * MINUTE);
+    expect(await raised()).to.deep.equal(['disk', 'executor_flapping']);
+    // As before: a master that begins meanwhile has counted nothing.
+    await alerts.stop();
+    begin();
+    await clock.pass(9 * MINUTE);
+    expect(await raised()).to.deep.equal(['disk', 'executor_flapping']);
+    await clock.pass(2 * MINUTE);
     expect(await raised()).to.deep.equal(['disk']);
   });
 
