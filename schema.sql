@@ -1077,7 +1077,9 @@ CREATE TABLE alert (
   -- The newest first.
   KEY alert_raised (raised_at, id),
   -- Those that are raised; those that are old.
-  KEY alert_cleared (cleared_at)
+  KEY alert_cleared (cleared_at),
+  -- Those of which nobody is to hear.
+  KEY alert_silenced (silenced_until)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- What a receiver of alerts is told at once; written together with the alerts that it tells of.

@@ -4,7 +4,7 @@
  * is described in `/schema.sql`; a test compares the two.
  */
 import { inNamespace, StoreUnusable } from '../../application/ports.ts';
-import { createAlerts } from './alerts/alert-tables.ts';
+import { addSilencedIndex, createAlerts } from './alerts/alert-tables.ts';
 import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
@@ -321,6 +321,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
     ...createBookings(dialect, existing.get('task')),
   ],
   (dialect, existing) => addCalendaredIndex(dialect, existing.get('job_trigger')),
+  (dialect, existing) => addSilencedIndex(dialect, existing.get('alert')),
 ];
 
 export const SCHEMA_VERSION = steps.length;

@@ -29,7 +29,7 @@ const RECORDS = {
   ...{ after: null, limit: 5 },
 };
 /** Of those that lists look at. */
-const TABLES = /^(task|job|occurrence)/;
+const TABLES = /^(task|job|occurrence|alert\b)/;
 
 const lists: Record<string, (store: DefaultStore) => Promise<unknown>> = {
   'no filter': (store) => store.listTasks(everything),
@@ -56,6 +56,7 @@ const lists: Record<string, (store: DefaultStore) => Promise<unknown>> = {
   'what has become of a trigger': (store) => store.jobs.listOccurrences(RECORDS),
   'what has become of times from then on': (store) =>
     store.jobs.listOccurrences({ ...RECORDS, from: NOW }),
+  'alerts that go on': (store) => store.alerts.load(NOW),
   'what was skipped': (store) =>
     store.jobs.listOccurrences({ ...RECORDS, trigger: null, state: 'skipped' }),
 };
@@ -80,6 +81,7 @@ const wanted: Record<keyof typeof lists, string> = {
   'what has become of times': 'nominal',
   'what has become of a trigger': 'PRIMARY',
   'what has become of times from then on': 'PRIMARY',
+  'alerts that go on': 'alert_cleared alert_silenced',
   'what was skipped': 'state',
 };
 /** Few are sorted: some of an index, or the page of the lanes. */
@@ -95,7 +97,7 @@ async function planOfFile(rowsOf: Database['rows'], { sql, values }: Read): Prom
   const details = (await rowsOf(`EXPLAIN QUERY PLAN ${sql}`, values)).map((row) =>
     String(row['detail']),
   );
-  const reads = details.filter((detail) => /^(SCAN|SEARCH) (task|job|occurrence)/.test(detail));
+  const reads = details.filter((detail) => TABLES.test(detail.replace(/^(SCAN|SEARCH) /, '')));
   const keys = reads.map((detail) => {
     const index = /USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1];
     return (
@@ -157,7 +159,7 @@ function describePlans(
       it(`${what}: ${wanted[what]}`, async () => {
         asked = [];
         await list(store);
-        const reads = asked.filter(({ sql }) => /\b(task|job|occurrence)/.test(sql));
+        const reads = asked.filter(({ sql }) => /\b(task|job|occurrence|alert\b)/.test(sql));
         expect(reads).to.have.length.greaterThan(0);
         const keys = new Set<string>();
         for (const read of reads) {

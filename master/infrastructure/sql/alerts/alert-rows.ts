@@ -26,7 +26,8 @@ import {
 /** Rows that go at once. */
 const DROP_COUNT = 500;
 
-const ALERTS = `SELECT ${alertColumns.map(({ name }) => name).join(', ')} FROM alert`;
+const ALERT_LIST = alertColumns.map(({ name }) => name).join(', ');
+const ALERTS = `SELECT ${ALERT_LIST} FROM alert`;
 const DELIVERIES = `SELECT ${deliveryColumns.map(({ name }) => name).join(', ')} FROM alert_delivery`;
 
 export class AlertRows implements AlertStore {
@@ -40,11 +41,17 @@ export class AlertRows implements AlertStore {
   }
 
   async load(now: number): Promise<StoredAlerts> {
-    const [settings = [], alerts = [], deliveries = []] = await this.#database.rowsOfEach([
-      { sql: 'SELECT what, definition FROM alert_setting', values: [] },
-      { sql: `${ALERTS} WHERE cleared_at IS NULL OR silenced_until > ?`, values: [now] },
-      { sql: `${DELIVERIES} WHERE state = 'pending' ORDER BY made_at`, values: [] },
-    ]);
+    const { dialect } = this.#database;
+    const raised = `${dialect.readBy('alert', 'alert_cleared')} WHERE cleared_at IS NULL`;
+    const silenced = `${dialect.readBy('alert', 'alert_silenced')} WHERE silenced_until > ?`;
+    const [settings = [], alerts = [], quiet = [], deliveries = []] =
+      await this.#database.rowsOfEach([
+        { sql: 'SELECT what, definition FROM alert_setting', values: [] },
+        // Each by an index of its own: there may be many that are over.
+        { sql: `SELECT ${ALERT_LIST} FROM ${raised}`, values: [] },
+        { sql: `SELECT ${ALERT_LIST} FROM ${silenced} AND cleared_at IS NOT NULL`, values: [now] },
+        { sql: `${DELIVERIES} WHERE state = 'pending' ORDER BY made_at`, values: [] },
+      ]);
     const { pace } = this.#database;
     const pending: AlertDelivery[] = [];
     for (const row of deliveries) {
@@ -55,7 +62,7 @@ export class AlertRows implements AlertStore {
     return {
       rules: settings.filter(isA('rule')).map((row) => definitionIn(row) as AlertRule),
       receivers: settings.filter(isA('receiver')).map((row) => definitionIn(row) as AlertReceiver),
-      alerts: alerts.map(alertOf),
+      alerts: [...alerts, ...quiet].map(alertOf),
       deliveries: pending,
     };
   }

@@ -1,7 +1,7 @@
 /** The tables of alerts, of all namespaces together: what is raised, what is told of it, by which rules, and to whom. */
 import type { AlertDelivery } from '../../../application/ports.ts';
 import type { Alert } from '../../../domain/alerts/alert.ts';
-import type { Dialect, Types } from '../dialects/dialect.ts';
+import type { Dialect, Index, Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
 
 export const alertDefinition = (t: Types): string => `
@@ -45,12 +45,26 @@ export const alertSettingDefinition = (t: Types): string => `
   definition ${t.text} NOT NULL,
   PRIMARY KEY (what, name)`;
 
+/** Of few: a master that begins looks for them, however many others there are. */
+const silencedIndex: Index = {
+  name: 'silenced',
+  columns: 'silenced_until',
+  where: 'silenced_until IS NOT NULL',
+};
+
+/** For alerts of a version before. */
+export function addSilencedIndex(dialect: Dialect, made?: ReadonlySet<string>): string[] {
+  const isMade = made?.has(`alert_${silencedIndex.name}`) === true;
+  return isMade ? [] : [dialect.createIndex('alert', silencedIndex)];
+}
+
 export function createAlerts(dialect: Dialect): string[] {
   const t = dialect.types;
   return [
     ...dialect.createTable('alert', alertDefinition(t), [
       { name: 'raised', columns: 'raised_at, id' },
       { name: 'cleared', columns: 'cleared_at' },
+      silencedIndex,
     ]),
     ...dialect.createTable('alert_delivery', deliveryDefinition(t), [
       { name: 'state', columns: 'state, ended_at' },
