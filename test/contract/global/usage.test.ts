@@ -68,6 +68,23 @@ describeStores('usage', (open) => {
     });
   });
 
+  it('adds up a day of many keys, each once', async () => {
+    const counts = Array.from({ length: 1_203 }, (_, at) =>
+      countOf({
+        group: `g${at % 3}`,
+        user: `${at % 7 === 0 ? 'Ä' : 'u'}${at}`,
+        type: `t${at % 2}`,
+      }),
+    );
+    for (let at = 0; at < counts.length; at += 401) await commit(counts.slice(at, at + 401));
+    expect(await read()).to.deep.equal({ '': { submitted: 1_203 } });
+    const [g0, g1, g2] = ['g0', 'g1', 'g2'].map(() => ({ submitted: 401 }));
+    expect(await read({ by: ['group'] })).to.deep.equal({ g0, g1, g2 });
+    expect(await read({ by: ['type'], type: 't1' })).to.deep.equal({ t1: { submitted: 601 } });
+    expect(await read({ group: 'g1' })).to.deep.equal({ '': { submitted: 401 } });
+    expect(Object.keys(await read({ by: ['user'] }))).to.have.length(1_203);
+  });
+
   it('tells apart what it is asked by', async () => {
     await commit([
       countOf({ project: 'a' }),

@@ -23,10 +23,16 @@ import { deltaKey, fieldColumns, figureColumns, usageKey } from './usage-table.t
 const DELTA_COUNT = 50;
 /** Who is told apart in them: the last row may have more. */
 const KEY_COUNT = 1_000;
+/** Keys of a day that one statement adds up: where each is told apart, to read them takes longest. */
+const PIECE_COUNT = 500;
 /** Rows of days that one removes. */
 const DROP_COUNT = 1_000;
 
 const keyList = usageKey.map(({ name }) => name).join(', ');
+/** What tells the keys of a day apart, in their order. */
+const places = Object.values(fieldColumns);
+const placeList = places.join(', ');
+const placeMarks = places.map(() => '?').join(', ');
 const sums = FIGURES.map((name) => `SUM(${name}) AS ${name}`).join(', ');
 
 /** Of one namespace and day. */
@@ -111,27 +117,44 @@ export class UsageRows {
     return boundedTo(counts, new Set(known.map(idOf)), { count, ofGroups });
   }
 
-  /** @see TaskStore.readUsage */
+  /** Of each key once; what is added meanwhile may be of some of them only. @see TaskStore.readUsage */
   async read(ns: number, query: UsageQuery): Promise<readonly UsageSum[]> {
+    const { pace } = this.#database;
+    const { by } = query;
+    const sumsOfDay = new Map<string, UsageSum>();
+    for (let after: readonly Value[] | null = null; ; ) {
+      const { rows, last } = await this.#database.aside(() => this.#piece(ns, query, after));
+      for (const row of rows) {
+        if (pace.isOver) await pace.pause();
+        const values = by.map((field) => textOf(row, fieldColumns[field]) || null);
+        const id = JSON.stringify(values);
+        const { figures } = sumsOfDay.get(id) ?? { figures: {} };
+        sumsOfDay.set(id, { values, figures: addedTo(figures, row) });
+      }
+      if (last === null) return [...sumsOfDay.values()];
+      after = last;
+    }
+  }
+
+  /** What the next keys come to. `last`: with which of them it ends; null: there are no more. */
+  async #piece(ns: number, query: UsageQuery, after: readonly Value[] | null) {
     const { day, by } = query;
     const filter = filterOf(query);
-    const list = ['ns', ...by.map((field) => fieldColumns[field])].join(', ');
-    const rows = await this.#database.aside(() =>
-      this.#database.rows(
-        `SELECT ${list}, ${sums} FROM usage_day WHERE ns = ? AND day = ?${filter.sql} GROUP BY ${list}`,
-        [ns, day, ...filter.values],
-      ),
+    const from = after === null ? '' : ` AND (${placeList}) > (${placeMarks})`;
+    const where = `FROM usage_day WHERE ns = ? AND day = ?${filter.sql}${from}`;
+    const values = [ns, day, ...filter.values, ...(after ?? [])];
+    const [end] = await this.#database.rows(
+      `SELECT ${placeList} ${where} ORDER BY ${placeList} LIMIT 1 OFFSET ${PIECE_COUNT - 1}`,
+      values,
     );
-    const { pace } = this.#database;
-    const sumsOfDay: UsageSum[] = [];
-    for (const row of rows) {
-      if (pace.isOver) await pace.pause();
-      sumsOfDay.push({
-        values: by.map((field) => textOf(row, fieldColumns[field]) || null),
-        figures: Object.fromEntries(FIGURES.map((name) => [name, Number(row[name])])) as Figures,
-      });
-    }
-    return sumsOfDay;
+    const last = end === undefined ? null : places.map((name) => textOf(end, name));
+    const to = last === null ? '' : ` AND (${placeList}) <= (${placeMarks})`;
+    const list = ['ns', ...by.map((field) => fieldColumns[field])].join(', ');
+    const rows = await this.#database.rows(
+      `SELECT ${list}, ${sums} ${where}${to} GROUP BY ${list}`,
+      [...values, ...(last ?? [])],
+    );
+    return { rows, last };
   }
 
   /** @see Store.dropUsage */
@@ -199,6 +222,12 @@ function idOf(row: Row): string {
     user: textOf(row, 'user_name'),
     type: textOf(row, 'type'),
   });
+}
+
+function addedTo(figures: Figures, row: Row): Figures {
+  return Object.fromEntries(
+    FIGURES.map((name) => [name, (figures[name] ?? 0) + Number(row[name])]),
+  ) as Figures;
 }
 
 /** Names come as bytes from some databases. */
