@@ -70,41 +70,61 @@ function rightInWords({ roles, scope }: Right): string {
   return `Needs the role ${inWords(roles)}.${SCOPES[scope]}`;
 }
 
-export function openApiOf(routes: readonly GuardedRoute[], version: string): Json {
-  const paths: Record<string, Json> = {};
-  for (const route of routes) {
-    const path = (paths[route.path] ??= {});
-    path[route.method.toLowerCase()] = operationOf(route);
+/** The text of the document, piece by piece: between two of them others may have their turn. */
+export function* openApiOf(routes: readonly GuardedRoute[], version: string): Generator<string> {
+  const info = {
+    title: 'Soda Scheduler',
+    version,
+    description:
+      'A task scheduler for long-running work. Durations are seconds; instants are ISO 8601 in ' +
+      'UTC. Unknown fields in answers are to be ignored.',
+    license: { name: 'MIT', identifier: 'MIT' },
+  };
+  const head = { openapi: '3.1.0', info, servers: [{ url: '/' }] };
+  yield `${JSON.stringify(head).slice(0, -1)},"paths":{`;
+  const byPath = new Map<string, GuardedRoute[]>();
+  for (const route of routes) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
+  let comma = '';
+  for (const [path, those] of byPath) {
+    yield `${comma}${JSON.stringify(path)}:{`;
+    yield* membersOf(
+      those.map((route) => [route.method.toLowerCase(), route]),
+      operationOf,
+    );
+    yield '}';
+    comma = ',';
   }
+  yield `},"webhooks":${JSON.stringify(webhooks())},"components":{"schemas":{`;
+  yield* membersOf(Object.entries(named), componentOf);
+  const securitySchemes = { token: { type: 'http', scheme: 'bearer' } };
+  yield `},"securitySchemes":${JSON.stringify(securitySchemes)}}}`;
+}
+
+/** Each by its name, as JSON has it. */
+function* membersOf<T>(
+  all: Iterable<readonly [name: string, one: T]>,
+  of: (one: T, name: string) => Json,
+): Generator<string> {
+  let comma = '';
+  for (const [name, one] of all) {
+    yield `${comma}${JSON.stringify(name)}:${JSON.stringify(of(one, name))}`;
+    comma = ',';
+  }
+}
+
+function webhooks(): Json {
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Soda Scheduler',
-      version,
-      description:
-        'A task scheduler for long-running work. Durations are seconds; instants are ISO 8601 in ' +
-        'UTC. Unknown fields in answers are to be ignored.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [{ url: '/' }],
-    paths,
-    webhooks: {
-      taskFinished: {
-        post: {
-          operationId: 'taskFinished',
-          security: [],
-          summary: 'What `notify_url` receives, signed as Standard Webhooks.',
-          requestBody: contentOf(protocol.callbackBody),
-          responses: {
-            '2XX': { description: 'Delivered.' },
-            '410': { description: 'Gone: no further try.' },
-          },
+    taskFinished: {
+      post: {
+        operationId: 'taskFinished',
+        security: [],
+        summary: 'What `notify_url` receives, signed as Standard Webhooks.',
+        requestBody: contentOf(protocol.callbackBody),
+        responses: {
+          '2XX': { description: 'Delivered.' },
+          '410': { description: 'Gone: no further try.' },
         },
       },
-    },
-    components: {
-      schemas: components(),
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
     },
   };
 }
@@ -200,24 +220,26 @@ function contentOf(schema: z.ZodType | string, contentType = 'application/json')
   return { content: { [contentType]: { schema: value } } };
 }
 
-function components(): Json {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  // The input side throughout: an answer may have more fields than an older document says.
-  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: (id) => refTo(id).$ref });
-  const all = Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, plain(schema)]),
+/** With references to the others. The input side throughout: an answer may have more fields than an older document says. */
+function componentOf(schema: z.ZodType, name: string): Json {
+  const component = plain(
+    z.toJSONSchema(schema, {
+      io: 'input',
+      override({ zodSchema, jsonSchema }) {
+        const other = Object.entries(named).find(([, known]) => known === zodSchema)?.[0];
+        if (other === undefined || other === name) return;
+        for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+        jsonSchema.$ref = refTo(other).$ref;
+      },
+    }),
   );
+  if (name !== 'BatchRequest') return component;
   // The schema takes items of any shape, because a bad one must not spoil the others.
-  Object.assign(all['BatchRequest']?.['properties'] ?? {}, {
-    tasks: {
-      type: 'array',
-      minItems: 1,
-      maxItems: HTTP_LIMITS.batchCountMax,
-      items: refTo('SubmitRequest'),
-    },
+  const items = { type: 'array', minItems: 1, maxItems: HTTP_LIMITS.batchCountMax };
+  Object.assign(component['properties'] as Json, {
+    tasks: { ...items, items: refTo('SubmitRequest') },
   });
-  return all;
+  return component;
 }
 
 /** Without the keywords that only a document of its own needs. */

@@ -28,7 +28,7 @@ import {
 import type { Connections } from './connections.ts';
 import { createListener, type ServerCertificate } from './listener.ts';
 import type { ServedFiles } from './files.ts';
-import { openApiOf } from './openapi.ts';
+import { openApiRoute } from './openapi-route.ts';
 import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
 import { answerSocket, Problem } from './problem.ts';
 import {
@@ -257,7 +257,6 @@ function hotPathOf(url: string): {
 /** A route that is not in this table does not exist: the router and the document are made of it. */
 function routeTable(options: HttpServerOptions, followers: Followers): readonly GuardedRoute[] {
   const { namespaces, metrics, version } = options;
-  let document: unknown;
   const all: Route[] = [
     ...inNamespaces(namespaces, [
       ...submitRoutes(options.refusalOfReceiver),
@@ -289,13 +288,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
     ...probeRoutes(namespaces, metrics),
     ...consoleRoutes(options.console, options.authorizer),
     ...docsRoutes(options.docs),
-    {
-      method: 'GET',
-      path: '/openapi.json',
-      summary: 'This document.',
-      replies: { done: 'application/json' },
-      handle: () => ({ body: (document ??= openApiOf(routes, version)) }),
-    },
+    openApiRoute(() => routes, version),
   ];
   const routes = all.map((route): GuardedRoute => {
     const { method, path } = route;

@@ -49,6 +49,32 @@ describe('the OpenAPI document', () => {
     expect(ids.size).to.equal(operations.length);
   });
 
+  it('is sent as bytes that are kept, small where that is asked for, and not again where it is known', async () => {
+    const plain = await face.get('/openapi.json');
+    const { etag } = plain.headers;
+    expect(etag).to.match(/^"[\w-]{43}"$/);
+    const known = await face.get('/openapi.json', { 'if-none-match': String(etag) });
+    expect([known.status, known.text]).to.deep.equal([304, '']);
+    const zipped = await face.get('/openapi.json', { 'accept-encoding': 'gzip' });
+    expect(zipped.headers['content-encoding']).to.equal('gzip');
+    expect(zipped.text.length).to.be.below(plain.text.length / 5);
+  });
+
+  it('is made in pieces, between which others have their turn', async () => {
+    const other = await new HttpFace().open();
+    let turnCount = 0;
+    let isMade = false;
+    const turn = (): void => {
+      turnCount += 1;
+      if (!isMade) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await other.get('/openapi.json');
+    isMade = true;
+    await other.close();
+    expect(turnCount).to.be.above(Object.keys(document.paths).length);
+  });
+
   it('is what a linter of such documents finds no fault with', async () => {
     const config = await createConfig({
       extends: ['recommended'],
