@@ -163,9 +163,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   );
   server.timeout = SOCKET_TIMEOUT_MS;
   options.connections.watch(server);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-    answerBrokenRequest(error, socket, newest.get(socket)),
-  );
+  server.on('clientError', answeringBroken(newest));
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     // Where it is refused, nobody knows whether its body comes.
     res.shouldKeepAlive = false;
@@ -297,6 +295,16 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
   return routes;
 }
 
+/** Once on each connection, of which `newest` knows the last response that was begun. */
+function answeringBroken(newest: WeakMap<Socket, ServerResponse>) {
+  const broken = new WeakSet<Socket>();
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    const isFirst = !broken.has(socket);
+    broken.add(socket);
+    answerBrokenRequest(error, socket, newest.get(socket), isFirst);
+  };
+}
+
 /**
  * The parser gave up on a request: it was not HTTP, too large in its head, or too slow. `newest` is
  * the last response that was begun on the connection: a client would take what follows it for the
@@ -306,12 +314,16 @@ function answerBrokenRequest(
   error: NodeJS.ErrnoException,
   socket: Socket,
   newest: ServerResponse | undefined,
+  isFirst: boolean,
 ): void {
   const isHttp = /^(?:HPE|ERR_HTTP)_/.test(error.code ?? '');
   if (!isHttp || !socket.writable) {
     socket.destroy();
     return;
   }
+  // Each packet that follows is one more, for as long as the answer before it takes. It is read all the same: what a
+  // socket is closed over takes the end of that answer with it.
+  if (!isFirst) return;
   if (newest !== undefined && !newest.req.complete && newest.headersSent) {
     socket.end(() => socket.destroy());
     return;

@@ -1,5 +1,6 @@
 /** Bodies that cost more than they look: what the master does meanwhile, and what it holds. */
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { HttpFace } from '../../helpers/http-face.ts';
@@ -261,6 +262,38 @@ describe('bodies over HTTP', function () {
       `POST ${SUBMIT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
         `Content-Length: ${good.length}\r\n\r\n${good}nonsense\r\n\r\n`,
     );
+    await once(socket, 'close');
+    expect(text.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 202']);
+  });
+
+  it('are not told of each packet of nonsense that follows while their answer takes', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const submit = face.master.submit.bind(face.master);
+    face.master.submit = (submissions) => held.then(() => submit(submissions));
+    let brokenCount = 0;
+    const all = new Promise<void>((resolve) => {
+      face.http.server.on('clientError', () => ++brokenCount === 5 && resolve());
+    });
+    const request = once(face.http.server, 'request');
+    const socket = connect(face.port, '127.0.0.1').setNoDelay();
+    sockets.push(socket);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+    socket.write(
+      `POST ${SUBMIT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${good.length}\r\n\r\n${good}`,
+    );
+    const [, answer] = (await request) as [IncomingMessage, ServerResponse];
+    const before = answer.listenerCount('close');
+    for (let at = 0; at < 20; at++) {
+      socket.write('nonsense\r\n\r\n');
+      // A packet of its own each.
+      expect((await face.get('/livez')).status).to.equal(200);
+    }
+    await all;
+    expect(answer.listenerCount('close') - before).to.equal(1);
+    release();
     await once(socket, 'close');
     expect(text.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 202']);
   });
