@@ -4,7 +4,7 @@ import { Facts, Section } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { Time, TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
-import type { TaskEvent } from './events.tsx';
+import type { TaskEvent } from './told-events.ts';
 
 interface Props {
   readonly notification: NonNullable<TaskView['notification']>;

@@ -1,7 +1,7 @@
 /** What the feed has told of a task. */
 import type { EventPage } from '@soda-scheduler/protocol';
 import { useRef, useState } from 'preact/hooks';
-import { call } from '../../api/call.ts';
+import { call, type Query } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
 import { Section } from '../../parts/page.tsx';
@@ -9,28 +9,19 @@ import { type Layout, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { dataInLine } from './event-data.ts';
+import { NOTHING_TOLD, type TaskEvent, toldSince } from './told-events.ts';
 
-export type TaskEvent = EventPage['events'][number];
-
-const PAGE_LIMIT = 500;
-/** Of a task with more of them the newest are kept. */
-const EVENTS_MAX = 2_000;
 const SHOWN = 50;
-
-const NOTHING: Pick<EventPage, 'events' | 'next'> = { events: [], next: 0 };
 
 /** The oldest first; null: nobody knows yet. After the first look each asks for what is new only. */
 export function useEvents(taskId: string): readonly TaskEvent[] | null {
   const { namespace } = useFrame().place;
-  const told = useRef(NOTHING);
+  const told = useRef(NOTHING_TOLD);
   const path = `/task/${encodeURIComponent(taskId)}/events`;
   const { data } = useResource<readonly TaskEvent[]>(`${namespace} ${path}`, async (signal) => {
-    for (;;) {
-      const query = { after: told.current.next, limit: PAGE_LIMIT };
-      const { events, next } = await call<EventPage>({ path, namespace, query, signal });
-      told.current = { events: [...told.current.events, ...events].slice(-EVENTS_MAX), next };
-      if (events.length < PAGE_LIMIT) return told.current.events;
-    }
+    const ask = (query: Query) => call<EventPage>({ path, namespace, query, signal });
+    told.current = await toldSince(told.current, ask);
+    return told.current.events;
   });
   return data;
 }

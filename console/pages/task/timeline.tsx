@@ -15,7 +15,7 @@ import { type Layout, Table } from '../../parts/table.tsx';
 import { lengthOf, Time, Took } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { dataInLine } from './event-data.ts';
-import type { TaskEvent } from './events.tsx';
+import type { TaskEvent } from './told-events.ts';
 
 interface Attempt {
   readonly attempt: TaskView['timeline'][number];

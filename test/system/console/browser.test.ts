@@ -17,6 +17,7 @@ import { itLists } from './lists.ts';
 import { itKeepsPlaces } from './places.ts';
 import { itDoesToMany } from './many.ts';
 import { itSets } from './settings.ts';
+import { itTellsOfWhatIsKept } from './trimmed.ts';
 
 const ADMIN = 'admin-token-0123456789';
 const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
@@ -343,6 +344,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect(await page.getByText('does not answer since').count()).to.equal(0);
   });
 
+  itTellsOfWhatIsKept(console, () => logIn(ADMIN));
   describeReports(console);
 
   it('shows to each role what it may do, and of a group what is its own', async () => {
