@@ -57,10 +57,11 @@ export function FailedPage() {
 /** Of both together, the most frequent first. */
 function join(answer: ErrorList, behind: ErrorList): ErrorList {
   const errors = new Map(answer.errors.map((one) => [one.error, one]));
-  for (const { error, count, sample } of behind.errors) {
+  for (const { error, count, sample, search } of behind.errors) {
     const known = errors.get(error);
     errors.set(error, {
       error,
+      search: known === undefined || known.search === search ? search : null,
       count: count + (known?.count ?? 0),
       sample: [...(known?.sample ?? []), ...sample].slice(0, SAMPLE_COUNT),
     });
@@ -85,14 +86,16 @@ const errorLayout: Layout<Failure> = {
     {
       title: 'failed.count',
       class: 'num',
-      show: (failure) => (
-        <Link to="tasks" query={filterOf(failure)}>
-          <span title={failure.isPart ? t('failed.part') : undefined}>
-            {failure.count.toLocaleString()}
-            {failure.isPart && '+'}
-          </span>
-        </Link>
-      ),
+      show: (failure) => {
+        const filter = filterOf(failure);
+        return filter === null ? (
+          <Count of={failure} />
+        ) : (
+          <Link to="tasks" query={filter}>
+            <Count of={failure} />
+          </Link>
+        );
+      },
     },
     {
       title: 'task.error',
@@ -115,9 +118,18 @@ const errorLayout: Layout<Failure> = {
   ],
 };
 
-function Again({ filter }: { readonly filter: Filters }) {
+function Count({ of: { count, isPart } }: { readonly of: Failure }) {
+  return (
+    <span title={isPart ? t('failed.part') : undefined}>
+      {count.toLocaleString()}
+      {isPart && '+'}
+    </span>
+  );
+}
+
+function Again({ filter }: { readonly filter: Filters | null }) {
   const { place, may } = useFrame();
-  if (!may('POST /tasks/bulk')) return null;
+  if (filter === null || !may('POST /tasks/bulk')) return null;
   return (
     <button type="button" onClick={() => void askForMany(place.namespace, 'retry', { filter })}>
       {t('action.retry')}
@@ -125,16 +137,10 @@ function Again({ filter }: { readonly filter: Filters }) {
   );
 }
 
-const ERROR_LENGTH_MAX = 256;
-
-/** Which tasks have failed so: by the longest piece of a message without what differs (`#`). */
-function filterOf({ error, filters }: Failure): Filters {
+/** Which tasks have failed so; null: their messages have too little in common to tell them from others. */
+function filterOf({ error, search, filters }: Failure): Filters | null {
   const filter = { ...filters, state: 'failed' };
-  if ((failureReasons as readonly string[]).includes(error)) {
-    return { ...filter, failure_reason: error };
-  }
-  const pieces = error.split(/[#…]/).map((piece) => piece.trim());
-  const longest = pieces.reduce((a, b) => (b.length > a.length ? b : a), '');
-  const text = longest.slice(0, ERROR_LENGTH_MAX);
-  return { ...filter, ...(text !== '' && { error: text }) };
+  if (search !== null) return { ...filter, error: search };
+  const isReason = (failureReasons as readonly string[]).includes(error);
+  return isReason ? { ...filter, failure_reason: error } : null;
 }

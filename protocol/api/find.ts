@@ -113,6 +113,10 @@ export const errorList = z.object({
         error: z.string().describe('The message, with # for numbers, ids, times and paths.'),
         count: z.int(),
         sample: z.array(z.string()).describe('Ids of the newest of these tasks.'),
+        search: z
+          .string()
+          .nullable()
+          .describe('What all of these messages have, as the `error` of a list; null: too little.'),
       }),
     )
     .describe('The most frequent first.'),

@@ -23,9 +23,33 @@ const UNIT = '(?:[num]?s|sec|min|[hdx]|px|fps|k?hz|[kmgt]?i?b(?:ps|it/s)?)';
 const NUMBER = `(?<!\\d)\\d+(?:[.,:x]\\d+)*(?=${UNIT}?(?![a-z0-9]))`;
 const WORD_OR_NUMBER = new RegExp(`(${WORD})|${NUMBER}`, 'gi');
 
+/** Of a piece: fewer letters are in messages of all kinds. */
+const LETTERS_MIN = 4;
+/** As much as may be looked for. */
+const PIECE_LENGTH_MAX = 256;
+/** Before each error as it is stored, where what is looked for would be found of all. */
+const STORED_NAMES = ['message', 'details'];
+
 /** The message with `#` for all that tells one task from another. */
 export function alike(message: string): string {
-  const text = message
+  const text = marked(message).replace(/\s+/g, ' ').trim();
+  if (text.length <= TOLD_LENGTH_MAX) return text;
+  return `${text.slice(0, TOLD_LENGTH_MAX).replace(HALF_CHARACTER, '')}…`;
+}
+
+/** What stands in the message itself of what messages like it have too, the longest first: to look for them by. */
+export function piecesOf(message: string): readonly string[] {
+  return marked(message)
+    .split(/#|\s{2,}|[^\S ]/)
+    .map((piece) => piece.slice(0, PIECE_LENGTH_MAX).replace(HALF_CHARACTER, '').trim())
+    .filter((piece) => lettersIn(piece) >= LETTERS_MIN && !STORED_NAMES.includes(piece))
+    .sort((a, b) => b.length - a.length);
+}
+
+const lettersIn = (text: string): number => text.match(/\p{L}/gu)?.length ?? 0;
+
+function marked(message: string): string {
+  return message
     .slice(0, LOOKED_LENGTH_MAX)
     .replace(URL_PATH, '$1/#')
     .replace(QUOTED_PATH, '$1#$1')
@@ -33,9 +57,5 @@ export function alike(message: string): string {
     .replace(UUID, '#')
     .replace(INSTANT, '#')
     .replace(HEX, '#')
-    .replace(WORD_OR_NUMBER, (_found, word?: string) => word ?? '#')
-    .replace(/\s+/g, ' ')
-    .trim();
-  if (text.length <= TOLD_LENGTH_MAX) return text;
-  return `${text.slice(0, TOLD_LENGTH_MAX).replace(HALF_CHARACTER, '')}…`;
+    .replace(WORD_OR_NUMBER, (_found, word?: string) => word ?? '#');
 }

@@ -181,8 +181,8 @@ describe('tasks are found', () => {
     const { body } = await call('GET', '/tasks/errors?type=encode');
     expect(body).to.deep.equal({
       errors: [
-        { error: 'frame # of # is broken', count: 2, sample: ['b', 'a'] },
-        { error: 'no disk', count: 1, sample: ['c'] },
+        ...[{ error: 'frame # of # is broken', count: 2, sample: ['b', 'a'], search: 'is broken' }],
+        { error: 'no disk', count: 1, sample: ['c'], search: 'no disk' },
       ],
       looked_at: 3,
       next_cursor: null,
@@ -191,6 +191,32 @@ describe('tasks are found', () => {
     for (const query of ['type=pay', 'group=cash', 'from=32503680000000', 'to=1']) {
       expect((await call('GET', `/tasks/errors?${query}`)).body, query).to.deep.equal(none);
     }
+  });
+
+  it('by what all messages of one kind of error have, or by nothing', async () => {
+    const messages = {
+      ...{ a: 'no\n  such file: 17', b: 'no such\tfile: 9', c: '12345', d: '42: 17' },
+      ...{ e: 'the "disk" C:\\x is full', f: 'message 12' },
+    };
+    for (const id of Object.keys(messages)) await submit(id);
+    await fail(messages);
+    const { body } = await call('GET', '/tasks/errors');
+    const found: Record<string, unknown> = {};
+    for (const { error, search } of body['errors'] as { error: string; search: string | null }[]) {
+      found[error] = search;
+      if (search === null) continue;
+      const { tasks } = (await call('GET', `/tasks?error=${encodeURIComponent(search)}`)).body as {
+        tasks: { task_id: string }[];
+      };
+      found[error] = tasks.map(({ task_id: id }) => id);
+    }
+    expect(found).to.deep.equal({
+      'no such file: #': ['b', 'a'],
+      '#': null,
+      '#: #': null,
+      'the "disk" # is full': ['e'],
+      'message #': null,
+    });
   });
 
   it('within the scope of a token only', async () => {
@@ -214,7 +240,7 @@ describe('tasks are found', () => {
     ]);
     await fail({ a: 'of others', b: 'x', c: 'x' });
     expect((await get('/tasks/errors')).body['errors']).to.deep.equal([
-      { error: 'x', count: 2, sample: ['c', 'b'] },
+      { error: 'x', count: 2, sample: ['c', 'b'], search: null },
     ]);
     const history = async (query: string) => {
       const { body } = await get(`/history?${query}`);

@@ -15,7 +15,7 @@ export function itLists(of: () => Console): void {
 
   it('says how many have failed, not how many one request has looked at', async () => {
     const { go, says } = of();
-    const errors = [{ error: 'no disk', count: 162, sample: ['a'] }];
+    const errors = [{ error: 'no disk', count: 162, sample: ['a'], search: null }];
     const failed = (type: string, n: number) => ({ type, accepted: n, started: n, failed: n });
     await answer('/tasks/errors', () => ({ errors, looked_at: 800, next_cursor: 'more' }));
     await answer('/reports/recent', () => ({
@@ -70,7 +70,9 @@ export function itLists(of: () => Console): void {
   it('looks on by itself where a page has too little, and groups failures of many requests', async () => {
     const { page, go, says } = of();
     const pageOf = (query: URLSearchParams) => Number(query.get('cursor') ?? '0');
-    const error = (name: string, count: number) => ({ error: name, count, sample: [name] });
+    const error = (name: string, count: number) => ({
+      ...{ error: name, count, sample: [name], search: name },
+    });
     await answer('/tasks/errors', (query) => {
       const n = pageOf(query);
       const errors = [error(`error ${n % 2}`, 500), error('seldom', 300)];

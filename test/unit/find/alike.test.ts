@@ -1,6 +1,6 @@
 /** Which messages of errors are the same one. */
 import { expect } from 'chai';
-import { alike } from '../../../master/domain/views/alike.ts';
+import { alike, piecesOf } from '../../../master/domain/views/alike.ts';
 
 describe('messages of errors are alike', () => {
   for (const [message, told] of [
@@ -32,5 +32,30 @@ describe('messages of errors are alike', () => {
   it('by their beginning, which alone is looked at and told', () => {
     const long = `${'x'.repeat(199)}\u{1f600}${'y '.repeat(100_000)}`;
     expect(alike(long)).to.equal(`${'x'.repeat(199)}…`);
+  });
+});
+
+describe('what messages like one are looked for by', () => {
+  for (const [message, pieces] of [
+    ['frame 17 of 250 is broken', ['is broken', 'frame']],
+    ['12345', []],
+    ['42: 17', []],
+    ['0198c1a2-7b3c-7d10-8000-0123456789ab', []],
+    ['/in/a.mp4', []],
+    ['17 ms', []],
+    ['failed:\n  no  such file', ['such file', 'failed:']],
+    ['message 12 details 13', []],
+    ['\u78c1\u76d8\u5df2\u6ee1 17', ['\u78c1\u76d8\u5df2\u6ee1']],
+    ['', []],
+  ] as const) {
+    it(`of ${JSON.stringify(message)}`, () => {
+      expect(piecesOf(message)).to.deep.equal(pieces);
+      for (const piece of pieces) expect(message).to.include(piece);
+    });
+  }
+
+  it('is no longer than may be looked for, and has no half characters', () => {
+    const [piece] = piecesOf(`${'a'.repeat(255)}\u{1f3ac}${'b'.repeat(300)}`);
+    expect(piece).to.equal('a'.repeat(255));
   });
 });

@@ -1,7 +1,7 @@
 /** Groups failed tasks by their errors, from lists of them: a scope and the bounds of lists hold by themselves. */
 import type { FailedTask } from '../../../application/ports.ts';
 import type { TaskFilter } from '../../../domain/model/task-filter.ts';
-import { alike } from '../../../domain/views/alike.ts';
+import { alike, piecesOf } from '../../../domain/views/alike.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 
 /** Tasks that one request looks at. */
@@ -15,11 +15,13 @@ interface ErrorGroup {
   readonly error: string;
   count: number;
   readonly sample: string[];
+  /** What all of the messages have, the longest first. */
+  pieces: readonly string[];
 }
 
 export interface FoundErrors {
   /** The most frequent first. */
-  readonly errors: readonly ErrorGroup[];
+  readonly errors: readonly (Omit<ErrorGroup, 'pieces'> & { readonly search: string | null })[];
   readonly lookedCount: number;
   /** Where the next ones are; null: these are all. */
   readonly beforeSeq: number | null;
@@ -42,15 +44,20 @@ export async function findErrors(
     last = failure.seq;
     break;
   }
-  const errors = [...groups.values()].sort((a, b) => b.count - a.count);
+  const errors = [...groups.values()]
+    .sort((a, b) => b.count - a.count)
+    .map(({ pieces, ...group }) => ({ ...group, search: pieces[0] ?? null }));
   return { errors, lookedCount, beforeSeq: last };
 }
 
 /** One without an error, such as a task that was not started in time, has failed for its reason. */
 function note(groups: Map<string, ErrorGroup>, { id, message, failureReason }: FailedTask): void {
   const name = message === null ? (failureReason ?? '') : alike(message);
-  const group = groups.get(name) ?? { error: name, count: 0, sample: [] };
+  const first = { error: name, count: 0, sample: [], pieces: piecesOf(message ?? '') };
+  const group: ErrorGroup = groups.get(name) ?? first;
   groups.set(name, group);
   group.count++;
+  // White space may differ in what is told as one.
+  group.pieces = group.pieces.filter((piece) => message?.includes(piece) === true);
   if (group.sample.length < SAMPLE_COUNT) group.sample.push(id);
 }
