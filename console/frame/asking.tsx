@@ -10,6 +10,7 @@ import {
   bodyOf,
   faultsOf,
   type Field,
+  localOf,
   textOf,
   type Typed,
   type Wrong,
@@ -63,12 +64,14 @@ export function tell(text: string): void {
 export function reasonField(isRequired = false): Field {
   return { name: 'reason', label: t('field.reason'), isRequired };
 }
-export function untilField(): Field {
+/** @param held until when it is already, as the API has it. */
+export function untilField(held: string | null = null): Field {
   return {
     name: 'until',
     label: t('field.until'),
     kind: 'datetime-local',
     hint: t('field.until.hint'),
+    initial: localOf(held),
   };
 }
 /** Of these two: what is left empty is left out. */

@@ -1,6 +1,7 @@
 /** What a list is looked through by: it stands in the URL, and what has been typed counts once that is done. */
 import type { ComponentChildren } from 'preact';
 import { t, type TextName } from '../words/words.ts';
+import { localOf } from './form/fields.ts';
 import { typeOf } from './form/form.tsx';
 
 export type Filters = Readonly<Record<string, string>>;
@@ -94,13 +95,6 @@ export function InstantFilter({ name, label, of }: FilterProps) {
       />
     </label>
   );
-}
-
-/** As an input of the browser has it; empty where there is none. */
-function localOf(instant: string | undefined): string {
-  const at = new Date(instant ?? Number.NaN);
-  if (Number.isNaN(at.getTime())) return '';
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 interface TabsProps<State> {

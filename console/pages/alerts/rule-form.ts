@@ -16,6 +16,7 @@ import {
   REASONS,
   REPEAT_SECONDS,
 } from './kinds.ts';
+import { receiverFields, toldBefore } from './receiver-fields.ts';
 
 type Rule = AlertRuleView | null;
 type Receivers = readonly AlertReceiverView[];
@@ -33,7 +34,12 @@ export function ruleForm(rule: Rule, receivers: Receivers, done: () => void): Qu
       method: 'PUT',
       path: pathOf(name as string),
       namespace: null,
-      body: { kind, ...body, ...(once === true && { repeat: null }) },
+      body: {
+        kind,
+        ...toldBefore(rule),
+        ...body,
+        ...(once === true && { repeat: null }),
+      },
     }),
     done,
   };
@@ -147,18 +153,10 @@ function scopeFields(rule: Rule): Field[] {
 
 /** Who is told, and how often. */
 function tellingFields(rule: Rule, receivers: Receivers): Field[] {
-  const told: Field = {
-    name: 'receivers',
-    label: t('rules.receivers'),
-    kind: 'choices',
-    options: receivers.map(({ name }) => name),
-    initial: rule?.receivers?.join(' ') ?? '',
-    hint: t('rules.receivers.hint'),
-  };
   const isOnce = rule !== null && rule.repeat === null;
   const isOn = rule?.enabled !== false;
   return [
-    ...(receivers.length === 0 ? [] : [told]),
+    ...receiverFields(rule, receivers),
     { ...numberField('repeat', t('rules.repeat'), rule?.repeat, REPEAT_SECONDS), unit: 's' },
     { name: 'once', label: t('rules.once'), kind: 'check', initial: isOnce ? YES : '' },
     { name: 'enabled', label: t('rules.enabled'), kind: 'check', initial: isOn ? YES : '' },

@@ -29,10 +29,11 @@ export function overrideOf(view: TypeView, path: string, namespace: string) {
     number('rate.seconds', t('define.rate.seconds'), 's'),
   ];
   const rule = held.route?.rule ?? '';
+  const until = untilField(held.until);
   const route: Field = { ...routeField(t('override.route.as-defined')), initial: rule };
   return {
     text: t('why.override'),
-    fields: [...numbers, route, reasonField(true), untilField()],
+    fields: [...numbers, route, reasonField(true), until],
     request: (values) => {
       const changed: Record<string, unknown> = structuredClone({ limits: held.limits ?? {} });
       for (const field of numbers)
@@ -46,6 +47,8 @@ export function overrideOf(view: TypeView, path: string, namespace: string) {
           ...changed,
           ...(chosen !== '' && { route: chosen === rule ? held.route : { rule: chosen } }),
           ...reasonAndUntil(values),
+          // Left as it is: to the second.
+          ...(values['until'] === until.initial && held.until && { until: held.until }),
         },
       };
     },

@@ -8,6 +8,7 @@ import { useAnswer } from '../../frame/resource.ts';
 import { Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { headOf, t, wordOf } from '../../words/words.ts';
+import { raised } from '../fleet/raised.ts';
 import { changeSaid, whySaid } from './why-said.ts';
 
 interface Props {
@@ -175,7 +176,7 @@ function raiseOf(why: WhyView, { kind, name, namespace, verb, simple, done }: Ra
     question: async () => {
       // An override is put as a whole: what it says already stays.
       const type = await call<TypeView>({ path, namespace });
-      const limits = raisedLimits(type, details.limit?.name ?? 'limits.concurrency.max', max);
+      const override = raised(type, details.limit?.name ?? 'limits.concurrency.max', max);
       return {
         title: changeSaid(why),
         text: t('why.override'),
@@ -185,19 +186,10 @@ function raiseOf(why: WhyView, { kind, name, namespace, verb, simple, done }: Ra
           method: 'PUT',
           path: `${path}/override`,
           namespace,
-          body: { limits, reason },
+          body: { ...override, reason },
         }),
         done,
       };
     },
   };
-}
-
-/** @param way as `limits.per_group.max_running`. */
-function raisedLimits({ limits = {}, overrides }: TypeView, way: string, max: unknown): object {
-  const [, first = '', second] = way.split('.');
-  const held = (overrides[0]?.limits ?? {}) as Readonly<Record<string, unknown>>;
-  if (second === undefined) return { ...held, [first]: max };
-  const defined = (limits as Readonly<Record<string, unknown>>)[first];
-  return { ...held, [first]: { ...((held[first] ?? defined) as object), [second]: max } };
 }

@@ -59,6 +59,13 @@ export function wordsIn(text: string): string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '');
 }
 
+/** An instant as an input of the browser has it, to the minute; empty where there is none. */
+export function localOf(instant: string | null | undefined): string {
+  const at = new Date(instant ?? Number.NaN);
+  if (Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 /** Something is wrong with one field, which the master need not be asked for. */
 export class WrongField extends Error {
   override readonly name = 'WrongField';

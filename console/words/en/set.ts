@@ -29,6 +29,7 @@ export const enSet = {
   'rules.reasons': 'Waiting because',
   'rules.receivers': 'Tells',
   'rules.receivers.hint': 'None chosen: every receiver.',
+  'rules.receivers.nobody': 'None chosen: nobody, as it is now.',
   'rules.everybody': 'everybody',
   'rules.as-said': 'As whoever says it has it',
   'rules.preset': '{word} (default)',

@@ -30,6 +30,7 @@ export const zhSet: Readonly<Record<keyof typeof enSet, string>> = {
   'rules.reasons': '等待原因',
   'rules.receivers': '通知',
   'rules.receivers.hint': '不选则通知所有接收者。',
+  'rules.receivers.nobody': '不选则与现在一样，不通知任何接收者。',
   'rules.everybody': '所有人',
   'rules.as-said': '由发出者决定',
   'rules.preset': '{word}（默认）',

@@ -22,8 +22,22 @@ export function itSets(of: () => Console, hostile: string): void {
     await page.getByLabel('Reason').fill('live event');
     await page.getByRole('dialog').getByRole('button', { name: 'Override' }).click();
     await says('live event');
-    const { overrides } = (await api('GET', '/type/film')) as { overrides: { limits: object }[] };
-    expect(overrides[0]?.limits).to.deep.equal({ max_running: 2 });
+    const held = async () =>
+      ((await api('GET', '/type/film')) as { overrides: [{ limits: object; until: string }] })
+        .overrides[0];
+    expect((await held()).limits).to.deep.equal({ max_running: 2 });
+
+    // What nobody has touched stays, to the second.
+    const until = '2099-11-25T10:20:30.000Z';
+    await api('PUT', '/type/film/override', { limits: { max_running: 2 }, reason: 'so', until });
+    await page.reload();
+    await page.getByRole('button', { name: 'Override the limit' }).click();
+    expect(await field('until').inputValue()).to.match(/^2099-11-2\dT\d\d:20$/);
+    await page.getByLabel('Tasks that may run').fill('3');
+    await page.getByLabel('Reason').fill('a longer event');
+    await page.getByRole('dialog').getByRole('button', { name: 'Override' }).click();
+    await says('a longer event');
+    expect(await held()).to.deep.include({ limits: { max_running: 3 }, until });
   });
 
   it('makes a token, shows it once, and revokes it', async () => {
