@@ -9,6 +9,8 @@ import { Away, call, type Query, Refused } from '../api/call.ts';
 const WAIT_SECONDS = 25;
 /** After a failure, and between two looks at a busy feed. */
 const PAUSE_MS = 2_000;
+/** Some of it is not kept any more; so many follow already. */
+const PASSING = new Set([410, 429]);
 
 /** How often it has told of something. @param isAllowed whether this token may read it. */
 export function useNews(namespace: string, isAllowed: boolean): number {
@@ -62,7 +64,9 @@ export async function follow({ ask, tell, rest, signal }: Followed): Promise<voi
     } catch (error) {
       if (signal.aborted) return;
       // Begins anew at what is kept; whoever may not read it goes without.
-      if (error instanceof Refused && error.status !== 410 && error.status < 500) return;
+      const isForGood =
+        error instanceof Refused && error.status < 500 && !PASSING.has(error.status);
+      if (isForGood) return;
       if (!(error instanceof Refused || error instanceof Away)) return;
       after = 'now';
       await rest();

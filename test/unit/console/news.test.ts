@@ -1,6 +1,7 @@
 /** How a page of the console hears that something has happened, however much that is. */
 import type { EventPage } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
+import { Away, Refused } from '../../../console/api/call.ts';
 import { follow } from '../../../console/frame/news.ts';
 
 describe('news of the console', () => {
@@ -36,5 +37,30 @@ describe('news of the console', () => {
     expect(toldCount, 'not of each page of what has been').to.equal(10);
     expect(readCount).to.equal(10);
     expect(waitedAfter, 'for what comes next').to.equal(newest);
+  });
+
+  /** How often it is asked, where each time but the last this is the answer. */
+  async function askedCount(error: Error): Promise<number> {
+    const stop = new AbortController();
+    let count = 0;
+    await follow({
+      signal: stop.signal,
+      ask() {
+        count += 1;
+        if (count === 3) stop.abort();
+        return Promise.reject(error);
+      },
+      tell: () => undefined,
+      rest: () => Promise.resolve(),
+    });
+    return count;
+  }
+
+  it('are asked for again after what passes: too many follow, some is gone, nobody is there', async () => {
+    for (const error of [429, 410, 503].map((status) => new Refused(status, {}))) {
+      expect(await askedCount(error), String(error.status)).to.equal(3);
+    }
+    expect(await askedCount(new Away('gone'))).to.equal(3);
+    expect(await askedCount(new Refused(403, {})), 'not for this token').to.equal(1);
   });
 });
