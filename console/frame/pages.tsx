@@ -249,8 +249,9 @@ const FIRST = 'overview';
 
 /** `tasks/x` is one of the tasks, though it should be called `task/x`. */
 function pageOf(page: string, name: string | null): Page | undefined {
-  const one = name !== null && page.endsWith('s') ? pages[page.slice(0, -1)] : undefined;
-  return one ?? pages[page];
+  const called = (word: string) => (Object.hasOwn(pages, word) ? pages[word] : undefined);
+  const one = name !== null && page.endsWith('s') ? called(page.slice(0, -1)) : undefined;
+  return one ?? called(page);
 }
 
 export function pageAt({ page, name }: Place, me: Whoami): ComponentChildren {

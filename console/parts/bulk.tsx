@@ -19,13 +19,13 @@ export type BulkAction =
 const LIVE = ['cancel', 'suspend', 'resume', 'first', 'last'] as const;
 const ENDED = ['retry', 'redeliver', 'delete'] as const;
 /** What can be done to tasks of a state; of those of no state all of it. */
-const BY_STATE: Readonly<Record<string, readonly BulkAction[]>> = {
-  waiting: ['cancel', 'suspend', 'first', 'last'],
-  held: ['cancel', 'suspend', 'first', 'last'],
-  suspended: ['resume', 'cancel'],
-  offered: ['cancel', 'suspend'],
-  running: ['cancel', 'suspend'],
-};
+const BY_STATE: ReadonlyMap<string, readonly BulkAction[]> = new Map([
+  ['waiting', ['cancel', 'suspend', 'first', 'last']],
+  ['held', ['cancel', 'suspend', 'first', 'last']],
+  ['suspended', ['resume', 'cancel']],
+  ['offered', ['cancel', 'suspend']],
+  ['running', ['cancel', 'suspend']],
+]);
 const GRAVE = new Set<BulkAction>(['cancel', 'delete']);
 
 /** Which tasks are meant. */
@@ -44,7 +44,9 @@ export function BulkBar({ filters, chosen, forget }: Props) {
   const { sort: _, ...filter } = filters;
   const { state } = filter;
   const ended = state === undefined ? [] : ENDED;
-  const actions = (state === undefined ? [...LIVE, ...ENDED] : (BY_STATE[state] ?? ended)).filter(
+  const actions = (
+    state === undefined ? [...LIVE, ...ENDED] : (BY_STATE.get(state) ?? ended)
+  ).filter(
     (action) => action !== 'redeliver' || chosen.length > 0 || filter['notification'] !== undefined,
   );
   const hasFilter = Object.keys(filter).length > 0;

@@ -66,6 +66,18 @@ export function itKeepsPlaces(of: () => Console, logIn: () => Promise<void>): vo
     }
   });
 
+  it('has no page of a name that every object has', async () => {
+    const { page, go } = of();
+    for (const hash of ['constructor', 'constructors/x']) {
+      await go(`#/${hash}`);
+      await page.getByRole('heading', { name: 'There is no such page.', level: 1 }).waitFor();
+    }
+    await go('#/tasks?state=constructor');
+    await page.getByRole('heading', { name: 'Tasks', level: 1 }).waitFor();
+    await page.locator('.bulk').getByRole('button', { name: 'Retry' }).waitFor();
+    await go('#/tasks');
+  });
+
   it('has the namespace in the commands that it shows', async () => {
     const { page, go, api } = of();
     await api('PUT', '/namespace/empty', {});
