@@ -1,0 +1,67 @@
+/** The pages of the documentation in a real browser, as a master serves them: somebody looks for a word, and reads on. */
+import { expect } from 'chai';
+import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
+import { System } from '../../helpers/system/system.ts';
+
+describe(BROWSER === undefined ? 'the pages (no browser here)' : 'the pages', function () {
+  let system: System;
+  let browser: RealBrowser;
+
+  before(async function () {
+    if (BROWSER === undefined) return this.skip();
+    system = await System.start({ databaseUrl: '' });
+    browser = await RealBrowser.start(BROWSER);
+  });
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+
+  const field = () => browser.page.getByRole('searchbox');
+  const found = () => browser.page.locator('#found');
+
+  it('are looked through by the keyboard alone, from the address that people type', async () => {
+    const { page } = browser;
+    await page.goto(`${system.url}/docs`);
+    await page.waitForURL('**/docs/index.html');
+    await page.keyboard.press('/');
+    await page.keyboard.type('misfire');
+    await found().getByRole('link').first().waitFor();
+    expect(await found().getByRole('link').first().innerText()).to.match(/misfire/i);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/docs\/[a-z-]+\.html(#.*)?$/);
+    await page
+      .getByText(/misfire/i)
+      .first()
+      .waitFor();
+    // The field is as it was for whoever has arrived.
+    await found().waitFor({ state: 'hidden' });
+  });
+
+  it('say that nothing has all of these words, and show nothing for none', async () => {
+    const { page } = browser;
+    await field().fill('misfire zebra');
+    await found().getByText('Nothing has all of these words.').waitFor();
+    await page.keyboard.press('Escape');
+    await found().waitFor({ state: 'hidden' });
+  });
+
+  it('are read in both colours, with what was found', async () => {
+    const { page } = browser;
+    const grounds: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await field().fill('retry');
+      await found().getByRole('link').first().waitFor();
+      await browser.expectAccessible(colorScheme);
+      grounds.push(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
+      await page.keyboard.press('Escape');
+    }
+    expect(new Set(grounds).size, grounds.join(' ')).to.equal(2);
+  });
+
+  it('have asked nobody else, and the browser has nothing to complain about', () => {
+    expect([...browser.requested]).to.deep.equal([system.url]);
+    expect(browser.complaints).to.deep.equal([]);
+  });
+});
