@@ -97,7 +97,7 @@ export function* openApiOf(routes: readonly GuardedRoute[], version: string): Ge
   yield `},"webhooks":${JSON.stringify(webhooks())},"components":{"schemas":{`;
   yield* membersOf(Object.entries(named), componentOf);
   const securitySchemes = { token: { type: 'http', scheme: 'bearer' } };
-  yield `},"securitySchemes":${JSON.stringify(securitySchemes)}}}`;
+  yield `},"securitySchemes":${JSON.stringify(securitySchemes)}}}\n`;
 }
 
 /** Each by its name, as JSON has it. */
