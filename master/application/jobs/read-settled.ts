@@ -18,7 +18,7 @@ import { type Due, dueOf } from '../../domain/schedule/due.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
 import { holdersOf, withFreeId } from './free-ids.ts';
-import { aroundOf, type JobSpec, unlessBroken } from './planning.ts';
+import { aroundOf, type JobSpec, keyOf, unlessBroken } from './planning.ts';
 import { type DueReader, type JobSources, loadAll, typesOf } from './read-due.ts';
 
 /** What has no time of its own. */
@@ -41,15 +41,17 @@ export class SettledReader {
     const names = asked.filter((name) => !found.rest.includes(name));
     const jobs: SettledJob[] = [];
     const broken: BrokenTrigger[] = [];
+    const changed = new Set<string>();
     let runsLeft = TURN_RUN_COUNT_MAX;
     for (const name of names) {
       await breathe();
       const own = triggers.filter((trigger) => trigger.job === name);
-      // What it waits for changes rows of its own: these are read again for the next page.
-      if (own.some(({ source }) => source !== null && names.includes(source))) continue;
       const { ends } = activityOf(state, name);
       const waiting = ends.length === 0 ? [] : await store.jobs.loadListeners(name, LISTENERS_MAX);
-      if (waiting.length > runsLeft) continue;
+      const keys = [...own, ...waiting].map(keyOf);
+      // What another job of the page changes is read again for the next one.
+      if (waiting.length > runsLeft || keys.some((key) => changed.has(key))) continue;
+      for (const key of keys) changed.add(key);
       const endCount =
         waiting.length === 0
           ? ends.length
