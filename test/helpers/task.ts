@@ -164,6 +164,7 @@ export const sampleExecutor: Executor = {
   booking: null,
   keptUntil: null,
   poolKey: '',
+  bareKey: '',
   host: 'h',
   pid: 7,
   sdk: 'soda/2',

@@ -26,6 +26,8 @@ export interface Group {
 /** Executors as bookings see them in one step. */
 export class Bookable {
   readonly #declared: ReadonlyMap<string, number>;
+  /** By `bareKey`. */
+  readonly #pools = new Map<string, string>();
 
   constructor({ types }: Pick<State, 'types'>) {
     this.#declared = declaredTypes(types);
@@ -36,14 +38,13 @@ export class Bookable {
     const groups = new Map<string, Group>();
     for (const executor of [...executors].sort((a, b) => (a.id < b.id ? -1 : 1))) {
       if (!isServing(executor)) continue;
-      const bare = bareOf(executor);
-      const key = poolKeyOf(bare);
-      const group = groups.get(key) ?? {
-        bare,
-        pool: keyOf(bare, this.#declared),
+      const { bareKey } = executor;
+      const group = groups.get(bareKey) ?? {
+        bare: bareOf(executor),
+        pool: this.#planned(executor),
         executors: [],
       };
-      groups.set(key, group);
+      groups.set(bareKey, group);
       group.executors.push(executor);
     }
     return [...groups.values()];
@@ -51,7 +52,14 @@ export class Bookable {
 
   /** The pool in which it serves bookings of that type. */
   poolFor(type: string, executor: Executor): string {
-    return this.poolOf(type, keyOf(bareOf(executor), this.#declared));
+    return this.poolOf(type, this.#planned(executor));
+  }
+
+  #planned(executor: Executor): string {
+    const { bareKey } = executor;
+    const pool = this.#pools.get(bareKey) ?? keyOf(bareOf(executor), this.#declared);
+    this.#pools.set(bareKey, pool);
+    return pool;
   }
 
   /** The same of those that the plan has in that pool: who runs a type that says how many there are is of that. */

@@ -131,6 +131,8 @@ export interface Executor {
   keptUntil: number | null;
   /** `poolKeyOf` of types, labels and reservations. */
   poolKey: string;
+  /** The same, whatever names it, or has booked it. */
+  bareKey: string;
   host: string;
   pid: number;
   sdk: string;

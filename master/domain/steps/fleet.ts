@@ -9,7 +9,7 @@ import {
   poolKeyOf,
   READY,
 } from '../model/executor.ts';
-import { noteGone } from '../booking/capacity.ts';
+import { bareOf, noteGone } from '../booking/capacity.ts';
 import { isAfterWindow } from '../booking/tasks.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
@@ -116,6 +116,7 @@ export function newExecutor(
     booking: null,
     keptUntil: null,
     poolKey: '',
+    bareKey: '',
     host: '',
     pid: 0,
     sdk: '',
@@ -220,6 +221,7 @@ function takeOverride(state: State, executor: Executor): void {
   const labels = override.labels ?? executor.own.labels;
   executor.labels = executor.isPinned ? [...new Set([...labels, pinOf(executor.id)])] : labels;
   executor.reserve = override.reserve ?? executor.own.reserve;
+  executor.bareKey = poolKeyOf(bareOf(executor));
 }
 
 export function leavePool(state: State, executor: Executor): void {
