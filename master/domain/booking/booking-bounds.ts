@@ -14,6 +14,9 @@ export const SKIPS_MAX = 100;
 export const BOOKED_TASKS_MAX = 1_000;
 export const BOOKED_TASK_PAGE = 200;
 
+/** For how long its tasks have run is written so often: what ended since counts as idle where a master is killed. */
+export const RAN_WRITTEN_MS = 60_000;
+
 /** Tasks that wait of which an executor is told as it is bound, and characters of their params: what fits into a frame. */
 export const ANNOUNCED_COUNT_MAX = 16;
 export const ANNOUNCED_LENGTH_MAX = 256 * 1024;

@@ -18,6 +18,27 @@ export interface ActiveBooking {
   readonly graceUntil: number;
   /** Since when it has been bound and tasks of it might have come: no master was there before. Null: it is not bound. */
   seenFrom: number | null;
+  /** `ranMs` that its row does not say yet, and when it last did. */
+  unwrittenRanMs: number;
+  ranWrittenAt: number;
+}
+
+/** That executor has another attempt now, of these bookings. */
+export function noteRunning(
+  { runningOf }: BookingsState,
+  executor: Executor,
+  before: string | null,
+  now: string | null,
+): void {
+  if (before === now) return;
+  if (before !== null) {
+    const others = runningOf.get(before);
+    others?.delete(executor);
+    if (others?.size === 0) runningOf.delete(before);
+  }
+  if (now === null) return;
+  const running = runningOf.get(now) ?? new Set();
+  runningOf.set(now, running.add(executor));
 }
 
 /** As it was when it was here last. */
@@ -29,6 +50,12 @@ export interface BookingsState {
   readonly active: Map<string, ActiveBooking>;
   /** Which booking has an executor, by its id. */
   readonly boundTo: Map<string, string>;
+  /** Those that are over, the oldest first: as they follow one another in `byId`. */
+  readonly over: Set<string>;
+  /** Who has an attempt of a task of it, told to end or not. */
+  readonly runningOf: Map<string, Set<Executor>>;
+  /** No window of those that are active ends before. */
+  nextEndAt: number;
   /** Tasks of each that have not ended. */
   readonly taskCounts: Map<string, number>;
   /** When each is looked at next. */
@@ -51,6 +78,9 @@ export const noBookings = (): BookingsState => ({
   byId: new Map(),
   active: new Map(),
   boundTo: new Map(),
+  over: new Set(),
+  runningOf: new Map(),
+  nextEndAt: Number.POSITIVE_INFINITY,
   taskCounts: new Map(),
   wakes: new Map(),
   attemptCount: 0,

@@ -47,9 +47,15 @@ export function advance(state: State, id: string, now: number, out: Output): voi
 
 /** Windows that are over: after this process stood still nothing of them is offered before the tick that is due. */
 export function endPastWindows(state: State, now: number, out: Output): void {
-  for (const id of [...state.bookings.active.keys()]) {
-    const { to } = state.bookings.byId.get(id) as Booking;
-    if (to <= now) advance(state, id, now, out);
+  const { bookings } = state;
+  if (now < bookings.nextEndAt) return;
+  const endOf = (id: string) => (bookings.byId.get(id) as Booking).to;
+  for (const id of [...bookings.active.keys()]) {
+    if (endOf(id) <= now) advance(state, id, now, out);
+  }
+  bookings.nextEndAt = Number.POSITIVE_INFINITY;
+  for (const id of bookings.active.keys()) {
+    bookings.nextEndAt = Math.min(bookings.nextEndAt, endOf(id));
   }
 }
 
@@ -76,7 +82,7 @@ export function endWindow(
 ): Booking {
   const { id, type, group } = booking;
   countBookedIdle(state, booking, now, out);
-  leaveRunning(state, id, now, out, how !== 'ended' || !booking.mayOverrun);
+  leaveRunning(state, booking, now, out, how !== 'ended' || !booking.mayOverrun);
   deactivate(state, id);
   for (const { executorId } of booking.executors) unbind(state, id, executorId, out);
   leavePlan(state, booking);
@@ -113,8 +119,17 @@ function nextOf(booking: Booking, windows: Booking['windows'], how: How, now: nu
 }
 
 /** What runs, or is about to, is told to end (`isEnding`), or goes on: as what is of no booking from now on. */
-function leaveRunning(state: State, id: string, now: number, out: Output, isEnding: boolean): void {
-  for (const executor of [...state.executors.values(), ...state.elders.values()]) {
+function leaveRunning(
+  state: State,
+  { id, mayOverrun }: Booking,
+  now: number,
+  out: Output,
+  isEnding: boolean,
+): void {
+  const all = () => [...state.executors.values(), ...state.elders.values()];
+  // What has gone on after an earlier window is of no booking any more, and ends with this one.
+  const some = isEnding && mayOverrun ? all() : [...(state.bookings.runningOf.get(id) ?? [])];
+  for (const executor of some) {
     const { occupation } = executor;
     if (occupation === null) continue;
     const task = currentTask(state, executor, occupation);
@@ -128,11 +143,13 @@ function forgetOld({ bookings }: State, row: Booking, now: number, out: Output):
   bookings.wakes.delete(row.id);
   bookings.byId.delete(row.id);
   bookings.byId.set(row.id, row);
-  const over = [...bookings.byId.values()].filter(isBookingOver);
-  for (const [index, { id, endedAt, endingBefore }] of over.entries()) {
+  bookings.over.add(row.id);
+  for (const id of bookings.over) {
+    const { endedAt = null, endingBefore = null } = bookings.byId.get(id) ?? {};
     const isOld = (endedAt ?? 0) < now - OVER_BOOKING_KEPT_MS;
-    const isTooMany = over.length - index > OVER_BOOKINGS_MAX;
-    if (endingBefore !== null || (!isOld && !isTooMany)) continue;
+    if (!isOld && bookings.over.size <= OVER_BOOKINGS_MAX) return;
+    if (endingBefore !== null) continue;
+    bookings.over.delete(id);
     bookings.byId.delete(id);
     bookings.taskCounts.delete(id);
     out.changes.push({ op: 'remove', table: 'booking', key: id, expect: 'any' });
@@ -142,20 +159,22 @@ function forgetOld({ bookings }: State, row: Booking, now: number, out: Output):
 /** What was booked and not used is usage too. Of this window, up to now: time of its executors, less what its tasks have run for. */
 function countBookedIdle(
   state: State,
-  { type, group, from, to, executors, ranMs }: Booking,
+  { id, type, group, from, to, executors, ranMs }: Booking,
   now: number,
   out: Output,
 ): void {
   const until = Math.min(now, to);
   let bookedMs = 0;
-  for (const { since } of executors) bookedMs += Math.max(0, until - Math.max(from, since));
   let runningMs = 0;
-  for (const { occupation, id } of state.executors.values()) {
-    if (occupation === null || executors.every(({ executorId }) => executorId !== id)) continue;
+  for (const { executorId, since } of executors) {
+    bookedMs += Math.max(0, until - Math.max(from, since));
+    const occupation = state.executors.get(executorId)?.occupation ?? null;
+    if (occupation === null || occupation.booking === null) continue;
     const startedAt = state.tasks.get(occupation.taskId)?.startedAt ?? until;
-    if (occupation.booking !== null) runningMs += Math.max(0, until - Math.max(from, startedAt));
+    runningMs += Math.max(0, until - Math.max(from, startedAt));
   }
-  const idleMs = bookedMs - ranMs - runningMs;
+  const { unwrittenRanMs = 0 } = state.bookings.active.get(id) ?? {};
+  const idleMs = bookedMs - ranMs - unwrittenRanMs - runningMs;
   if (idleMs <= 0) return;
   const user = { group, project: null, env: null, user: null };
   count(state, out, { type, user }, now, { booked_idle_ms: idleMs });

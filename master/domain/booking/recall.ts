@@ -16,6 +16,7 @@ export function recallBound(state: State, rows: readonly Booking[], now: number)
   const over = inOrder.filter(isBookingOver).sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
   for (const row of [...inOrder.filter((one) => !isBookingOver(one)), ...over]) {
     bookings.byId.set(row.id, row);
+    if (isBookingOver(row)) bookings.over.add(row.id);
     for (const { executorId } of row.executors) bookings.boundTo.set(executorId, row.id);
   }
 }

@@ -4,7 +4,11 @@ import type { Booking } from './booking.ts';
 import type { State } from '../state/state.ts';
 
 /** It is like this from now on. */
-export function putBooking({ bookings }: State, row: Booking, { changes }: Output): Booking {
+export function putBooking({ bookings }: State, given: Booking, { changes }: Output): Booking {
+  const active = bookings.active.get(given.id);
+  const ranMs = given.ranMs + (active?.unwrittenRanMs ?? 0);
+  if (active !== undefined) active.unwrittenRanMs = 0;
+  const row = ranMs === given.ranMs ? given : { ...given, ranMs };
   bookings.byId.set(row.id, row);
   changes.push({ op: 'put', table: 'booking', key: row.id, row });
   return row;

@@ -314,8 +314,11 @@ export function activate(
     isWanting: true,
     graceUntil,
     seenFrom: null,
+    unwrittenRanMs: 0,
+    ranWrittenAt: Number.NEGATIVE_INFINITY,
   };
   active.set(id, one);
+  state.bookings.nextEndAt = Math.min(state.bookings.nextEndAt, booking.to);
   one.seenFrom ??= boundAt;
   state.bookings.isUnsettled = true;
   // Maintenance runs nothing.

@@ -6,7 +6,7 @@ import { KIND_LENGTH_MAX, kindKeyOf, type Task } from '../model/task.ts';
 import type { Executor } from '../model/executor.ts';
 import { mayOfferBooked } from '../limits/whole.ts';
 import type { State } from '../state/state.ts';
-import { BOOKED_TASKS_MAX } from './booking-bounds.ts';
+import { BOOKED_TASKS_MAX, RAN_WRITTEN_MS } from './booking-bounds.ts';
 import { windowsAfter } from './planning.ts';
 import { putBooking } from './rows.ts';
 import { instantInWords } from './words.ts';
@@ -159,26 +159,38 @@ export function noteUsed(state: State, id: string, out: Output): void {
     putBooking(state, { ...booking, isUsed: true }, out);
 }
 
-/** An attempt of it has ended that ran for so long within its window. */
+/** An attempt of it has ended that ran for so long within its window: that is written with what else is, or once a minute. */
 export function noteRan(state: State, { booking: id, startedAt }: Task, now: number, out: Output) {
   const booking = id === null ? undefined : state.bookings.byId.get(id);
   if (booking === undefined || startedAt === null || booking.state !== 'bound') return;
   const ranMs = Math.max(0, Math.min(now, booking.to) - Math.max(startedAt, booking.from));
-  if (ranMs > 0) putBooking(state, { ...booking, ranMs: booking.ranMs + ranMs }, out);
+  const active = state.bookings.active.get(booking.id);
+  if (active === undefined || ranMs <= 0) return;
+  active.unwrittenRanMs += ranMs;
+  if (now < active.ranWrittenAt + RAN_WRITTEN_MS) return;
+  active.ranWrittenAt = now;
+  putBooking(state, booking, out);
 }
 
 /** Executors that are bound, and for which a task may have come: as many as may be given one. */
 export function* bookedToServe(state: State): Generator<Executor> {
-  const { bookings, executors, roused, freed, isHeldBack, opened } = state;
-  if (bookings.boundTo.size === 0) return;
-  const comes = new Set<string>();
-  for (const { kind } of roused) if (kind.booking !== null) comes.add(kind.booking);
-  const isAnyOpen = isHeldBack || opened.size > 0;
-  for (const [executorId, booking] of bookings.boundTo) {
-    const executor = executors.get(executorId);
-    const isAsked = executor && (isAnyOpen || comes.has(booking) || freed.has(executor));
-    if (!isAsked) continue;
+  if (state.bookings.boundTo.size === 0) return;
+  for (const executorId of askedIds(state)) {
+    const executor = state.executors.get(executorId);
+    if (executor === undefined) continue;
     if (!mayOfferBooked(state)) return;
     yield executor;
   }
+}
+
+/** Some of them twice: all, where nobody knows whom it concerns. */
+function askedIds({ bookings, roused, freed, isHeldBack, opened }: State): Iterable<string> {
+  if (isHeldBack || opened.size > 0) return [...bookings.boundTo.keys()];
+  const ids = [...freed].map(({ id }) => id).filter((id) => bookings.boundTo.has(id));
+  const comes = new Set([...roused].map(({ kind }) => kind.booking));
+  for (const id of comes) {
+    const { executors = [] } = bookings.byId.get(id ?? '') ?? {};
+    for (const { executorId } of executors) ids.push(executorId);
+  }
+  return ids;
 }

@@ -1,5 +1,7 @@
 /** What holds of bookings in the state, for `invariants.ts`. Pure. */
 import { isBookingOver } from '../booking/booking.ts';
+import type { BookingsState } from '../booking/bookings-state.ts';
+import type { Executor } from '../model/executor.ts';
 import type { Expect } from './limit-invariants.ts';
 import type { State } from './state.ts';
 
@@ -22,6 +24,8 @@ export function checkBookings(state: State, expect: Expect): void {
     ({ occupation }) => (occupation?.booking ?? null) !== null,
   ).length;
   expect(attemptCount === bookedCount, 'S15', () => `${attemptCount} run, not ${bookedCount}`);
+  checkRunning(held, state.bookings, expect);
+  checkEnds(state.bookings, expect);
   let count = 0;
   const kept = new Set<string>();
   for (const [id, { reserved, kept: of }] of active) {
@@ -39,6 +43,38 @@ export function checkBookings(state: State, expect: Expect): void {
     expect(keptUntil === null || kept.has(id), 'S15', () => `${id} is kept for nobody`);
   }
   checkTaskCounts(state, taskCounts, expect);
+}
+
+/** Who has an attempt of which. */
+function checkRunning(
+  held: readonly Executor[],
+  { runningOf, attemptCount }: BookingsState,
+  expect: Expect,
+): void {
+  let count = 0;
+  for (const [id, executors] of runningOf) {
+    count += executors.size;
+    for (const executor of executors) {
+      const isRight = executor.occupation?.booking === id && held.includes(executor);
+      expect(isRight, 'S15', () => `${executor.id} has nothing of ${id}`);
+    }
+  }
+  expect(
+    count === attemptCount,
+    'S15',
+    () => `${count} have tasks of bookings, not ${attemptCount}`,
+  );
+}
+
+/** Which are over, and that none ends unseen. */
+function checkEnds({ byId, over, active, nextEndAt }: BookingsState, expect: Expect): void {
+  const overIds = [...byId.values()].filter(isBookingOver).map(({ id }) => id);
+  const isSame = overIds.length === over.size && overIds.every((id) => over.has(id));
+  expect(isSame, 'S15', () => `${[...over].join(', ')} are over, not ${overIds.join(', ')}`);
+  for (const id of active.keys()) {
+    const isSeen = nextEndAt <= (byId.get(id)?.to ?? 0);
+    expect(isSeen, 'S15', () => `${id} ends before ${nextEndAt}`);
+  }
 }
 
 function checkTaskCounts(

@@ -3,6 +3,7 @@
  * newest attempt of a live task may change it (P4). A stale one is refused, told to stop, and
  * changes nothing.
  */
+import { noteRan } from '../booking/tasks.ts';
 import { checkpointSaved, logEnded } from '../changes.ts';
 import { tellAttempt, tellByExecutor, tellSoon } from '../feed/tell.ts';
 import { RETURN_COUNT_MAX } from '../bounds.ts';
@@ -282,6 +283,7 @@ function attemptEnded(
       noteEnd(state, executor, task, 'succeeded', now);
     }
     countAttempt(state, out, task, 'succeeded', now);
+    noteRan(state, task, now, out);
     finish(state, task, 'succeeded', null, now, out);
     return;
   }

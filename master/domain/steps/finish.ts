@@ -167,7 +167,7 @@ function recordAttempt(
   };
   out.changes.push(...attemptRecorded(attempt));
   countAttempt(state, out, task, outcome, now);
-  if (task.booking !== null) noteRan(state, task, now, out);
+  noteRan(state, task, now, out);
   const executor = holderOf(state, task);
   if (executor !== undefined && task.startedAt !== null)
     noteEnd(state, executor, task, outcome, now);
