@@ -175,13 +175,24 @@ export function commandBody(command: ExecutorCommand, term: number, mac?: string
     case 'drain':
       return JSON.stringify({ type: 'drain', draining: command.draining } satisfies MasterMessage);
     case 'booking':
-      return `{"type":"booking","booking":${bookingText(command.booking)}}`;
+      return bookingMessage(command.booking);
   }
 }
 
+/** Of many executors that are told of the same: the text is long, and made and held once. */
+const bookingTexts = new WeakMap<AnnouncedBooking, string>();
+
+function bookingMessage(booking: AnnouncedBooking | null): string {
+  if (booking === null) return '{"type":"booking","booking":null}';
+  const known = bookingTexts.get(booking);
+  if (known !== undefined) return known;
+  const text = `{"type":"booking","booking":${bookingText(booking)}}`;
+  bookingTexts.set(booking, text);
+  return text;
+}
+
 /** Params are spliced in as they are. */
-function bookingText(booking: AnnouncedBooking | null): string {
-  if (booking === null) return 'null';
+function bookingText(booking: AnnouncedBooking): string {
   const { id, type, from, to } = booking;
   const tasks = booking.tasks.map((task) => jsonObject({ id: task.id }, { params: task.params }));
   const fields = { id, type, from_at: from, to_at: to };

@@ -7,21 +7,31 @@ import { ANNOUNCED_COUNT_MAX, ANNOUNCED_LENGTH_MAX } from './booking-bounds.ts';
 
 /** It is bound, or no more, or has come back and may not know. Maintenance asks nothing of it. */
 export function announce(state: State, executor: Executor, out: Output): void {
-  const { bookings } = state;
-  const booking = bookings.byId.get(bookings.boundTo.get(executor.id) ?? '');
+  announceTo(state, [executor], state.bookings.boundTo.get(executor.id) ?? null, out);
+}
+
+/** The same of all that it has bound at once: what they are told is put together once. */
+export function announceTo(
+  state: State,
+  executors: readonly Executor[],
+  bookingId: string | null,
+  out: Output,
+): void {
+  const booking = state.bookings.byId.get(bookingId ?? '');
   const isTold = booking !== undefined && !booking.isMaintenance;
-  send(executor, isTold ? announcedOf(state, booking) : null, out);
+  const announced = isTold ? announcedOf(state, booking) : null;
+  for (const executor of executors) send(executor, announced, out);
 }
 
 /** More of its tasks wait: those that are to run them know what they are, if it is early enough. */
 export function announceTasks(
   state: State,
   taskIds: readonly string[],
-  bookingId: string,
+  bookingId: string | null,
   now: number,
   out: Output,
 ): void {
-  const booking = state.bookings.byId.get(bookingId);
+  const booking = state.bookings.byId.get(bookingId ?? '');
   if (booking === undefined || booking.state !== 'bound' || booking.from <= now) return;
   const announced = announcedOf(state, booking);
   if (!announced.tasks.some(({ id }) => taskIds.includes(id))) return;
@@ -37,7 +47,7 @@ function send({ sessionId }: Executor, booking: AnnouncedBooking | null, out: Ou
   out.effects.push({ type: 'sendToExecutor', sessionId, command });
 }
 
-/** Those that are in memory, in the order in which they are due. */
+/** Those that are in memory and not due yet, in the order in which they are. */
 function announcedOf({ delayed }: State, { id, type, from, to }: Booking): AnnouncedBooking {
   const tasks: { id: string; params: string }[] = [];
   let length = 0;

@@ -12,7 +12,7 @@ import { changePool } from '../steps/fleet.ts';
 import { countReserved } from '../steps/limits.ts';
 import { becomeIdle, rouse } from '../steps/occupation.ts';
 import type { Promised } from '../serving/promised.ts';
-import { announce } from './announce.ts';
+import { announce, announceTo } from './announce.ts';
 import type { ActiveBooking } from './bookings-state.ts';
 import { enterPlan } from './planning.ts';
 import { putBooking } from './rows.ts';
@@ -245,7 +245,6 @@ function bindAll(
   for (const executor of chosen) {
     changePool(state, executor);
     becomeIdle(state, executor);
-    announce(state, executor, out);
     tell(
       state,
       out,
@@ -255,6 +254,7 @@ function bindAll(
       { booking_id: id },
     );
   }
+  announceTo(state, chosen, id, out);
 }
 
 /** The plan knows which ones they are, and of which pools: nobody else is promised them. The rest stays as it is. */

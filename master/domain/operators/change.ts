@@ -2,6 +2,7 @@
  * A task that waits is changed: all that a submit may say of it but its id and its type. It goes to the lane and the
  * gate that it belongs to from then on, behind whatever waits there by the same order.
  */
+import { announceTasks } from '../booking/announce.ts';
 import { taskChanged, taskUpdated } from '../changes.ts';
 import { bookedStill } from '../booking/tasks.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
@@ -69,6 +70,7 @@ export function changeRequested(
   tellTask(state, out, 'task.changed', task, now, { version });
   if (task.state === 'suspended') setAside(state, task, out);
   else enqueue(state, task, now, out);
+  announceTasks(state, [task.id], task.booking, now, out);
   return { kind: 'done', version };
 }
 

@@ -1,4 +1,5 @@
 /** What operators and clients ask of one task. */
+import { announceTasks } from '../booking/announce.ts';
 import { isWritten, taskDeleted, taskReopened } from '../changes.ts';
 import type { Event } from '../events.ts';
 import { tellTask } from '../feed/tell.ts';
@@ -126,6 +127,7 @@ function retryRequested(
   if (again.booking !== null) countBooked(state, again.booking, 1);
   tellTask(state, out, 'task.retried', again, now);
   enqueue(state, again, now, out);
+  announceTasks(state, [again.id], again.booking, now, out);
   return { kind: 'done' };
 }
 

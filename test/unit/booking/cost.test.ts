@@ -1,8 +1,9 @@
 /** What bookings cost: what is written of them, and who is looked at. */
 import { expect } from 'chai';
-import type { Output } from '../../../master/domain/effects.ts';
+import { commandBody } from '../../../master/access/executors/frames.ts';
+import type { AnnouncedBooking, Output } from '../../../master/domain/effects.ts';
 import { asked, type Asked, FROM } from './asked.ts';
-import { MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
+import { MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
 describe('what a booking costs', () => {
   let scheduler: Scheduler;
@@ -36,5 +37,42 @@ describe('what a booking costs', () => {
     expect(count).to.equal(2);
     const out = passTo(FROM + 10 * MINUTE);
     expect(idleMs(out)).to.equal(10 * MINUTE - 80 * SECOND);
+  });
+
+  it('is one text of what its executors are told, however many are bound', () => {
+    scheduler.connect('e2');
+    book({ count: 2 });
+    scheduler.submit({ id: 'push', booking: 'bk-1', params: '{"of":"it"}' });
+    const [one, other] = sent(passTo(FROM - 30 * SECOND), 'booking');
+    expect(one?.booking?.tasks).to.have.length(1);
+    expect(other?.booking).to.equal(one?.booking);
+    const announced = { ...one?.booking, tasks: one?.booking?.tasks ?? [] };
+    let askedCount = 0;
+    const booking = {
+      ...(announced as AnnouncedBooking),
+      get tasks() {
+        askedCount++;
+        return announced.tasks;
+      },
+    };
+    const bodies = [1, 2].map(() => commandBody({ type: 'booking', booking }, 1, undefined));
+    expect(bodies[0]).to.contain('"params":{"of":"it"}');
+    expect(bodies[1]).to.equal(bodies[0]);
+    expect(askedCount).to.equal(1);
+  });
+
+  it('is told of again when one of its tasks is changed, or comes into its window', () => {
+    book({ everyMs: 11 * MINUTE });
+    scheduler.submit({ id: 'push', booking: 'bk-1', runAt: FROM + 12 * MINUTE });
+    passTo(FROM - 20 * SECOND);
+    const out = scheduler.command({
+      type: 'changeRequested',
+      taskId: 'push',
+      change: { runAt: FROM },
+      seen: { seq: null, version: null },
+    });
+    expect(out.reply).to.include({ kind: 'done' });
+    const [told] = sent(out, 'booking');
+    expect(told?.booking?.tasks.map(({ id }) => id)).to.deep.equal(['push']);
   });
 });
