@@ -69,6 +69,6 @@ describeStores('namespaces with jobs', (open) => {
       after: null,
       limit: 9,
     });
-    expect(left).to.have.length(1);
+    expect(left.occurrences).to.have.length(1);
   });
 });
