@@ -70,13 +70,18 @@ interface ReplanOptions {
   readonly isKnown?: (window: PlannedWindow) => boolean;
 }
 
+/** It is to have more executors than it is promised. */
+function isLacking({ parts, count }: PlannedWindow): boolean {
+  return parts === null || parts.reduce((sum, part) => sum + part.count, 0) < count;
+}
+
 export class BookingPlan {
   /** In the order in which they serve: the least able first. */
   #pools: readonly BookedPool[] = [];
   readonly #books = new Map<string, PoolBook>();
   readonly #ceilings = new Map<string, Timeline>();
   readonly #held = new Map<string, Held>();
-  /** Those of them that have no parts. */
+  /** Those of them that have fewer executors than they are to have, or none. */
   #lackingCount = 0;
   /** What did not fit may fit. */
   #isChanged = true;
@@ -230,8 +235,11 @@ export class BookingPlan {
     const needs = JSON.stringify([window.type, window.requires, window.labels]);
     const places = placesByNeeds.get(needs) ?? this.#placesFor(window);
     placesByNeeds.set(needs, places);
-    if (this.#fits(window, places)) return window;
+    const isFitting = this.#fits(window, places);
+    if (isFitting && !isLacking(window)) return window;
     const parts = divide(window, places);
+    // Those that it has already are not given up for those that there are not.
+    if (isFitting && parts === null) return window;
     return parts === window.parts ? window : { ...window, parts };
   }
 
@@ -248,14 +256,14 @@ export class BookingPlan {
   #place(window: PlannedWindow): void {
     this.#release(window.id);
     this.#held.set(window.id, this.#hold(window));
-    if (window.parts === null) this.#lackingCount++;
+    if (isLacking(window)) this.#lackingCount++;
   }
 
   #release(id: string): void {
     const held = this.#held.get(id);
     if (held === undefined) return;
     release(held);
-    if (held.window.parts === null) this.#lackingCount--;
+    if (isLacking(held.window)) this.#lackingCount--;
   }
 
   /** When that might be had instead (`freeWindows`). */

@@ -218,6 +218,23 @@ describe('BookingPlan', () => {
     expect(looks(), 'an executor has come').to.equal(true);
   });
 
+  it('promises the rest to one that has fewer than it is to have, before anybody else', () => {
+    const plan = planOf([pool('p', 3)]);
+    const parts = [{ pool: 'p', count: 2, executorIds: ['e1', 'e2'] }];
+    plan.put({ ...wish(0, 10, 3), id: 'a', order: 1, parts });
+    plan.replan();
+    expect(plan.roomIn('p', 0, 10)).to.equal(0);
+    expect(bookOne(plan, wish(5, 6), 2)).to.equal(null);
+  });
+
+  it('leaves one that has fewer than it is to have what it has, where there are no more', () => {
+    const plan = planOf([pool('p', 2)]);
+    const parts = [{ pool: 'p', count: 2, executorIds: ['e1', 'e2'] }];
+    plan.put({ ...wish(0, 10, 3), id: 'a', order: 1, parts });
+    expect(plan.replan()).to.deep.equal([]);
+    expect(plan.roomIn('p', 0, 10)).to.equal(0);
+  });
+
   it('plans anew in order of acceptance when there is less, and again when there is more', () => {
     assert(
       property(array(anyWish, { maxLength: 10 }), nat(2), nat(2), (wishes, plain, gpu) => {
