@@ -20,3 +20,11 @@ export function wakeAt({ bookings, deadlines }: State, id: string, at: number): 
   bookings.wakes.set(id, at);
   if (Number.isFinite(at)) deadlines.push({ at, kind: 'booking', booking: id });
 }
+
+/** For how long their tasks ran, where their rows do not say so yet. */
+export function flushRan(state: State, out: Output): void {
+  for (const { id, unwrittenRanMs } of state.bookings.active.values()) {
+    const booking = state.bookings.byId.get(id);
+    if (unwrittenRanMs > 0 && booking !== undefined) putBooking(state, booking, out);
+  }
+}

@@ -160,14 +160,20 @@ export function noteUsed(state: State, id: string, out: Output): void {
 }
 
 /** An attempt of it has ended that ran for so long within its window: that is written with what else is, or once a minute. */
-export function noteRan(state: State, { booking: id, startedAt }: Task, now: number, out: Output) {
+export function noteRan(state: State, task: Task, now: number, out: Output): void {
+  const { booking: id, startedAt } = task;
+  if (isAfterWindow(state, task)) return;
   const booking = id === null ? undefined : state.bookings.byId.get(id);
   if (booking === undefined || startedAt === null || booking.state !== 'bound') return;
   const ranMs = Math.max(0, Math.min(now, booking.to) - Math.max(startedAt, booking.from));
   const active = state.bookings.active.get(booking.id);
   if (active === undefined || ranMs <= 0) return;
   active.unwrittenRanMs += ranMs;
-  if (now < active.ranWrittenAt + RAN_WRITTEN_MS) return;
+  const writtenAt = active.ranWrittenAt + RAN_WRITTEN_MS;
+  if (now < writtenAt) {
+    state.flushAt = Math.min(state.flushAt, writtenAt);
+    return;
+  }
   active.ranWrittenAt = now;
   putBooking(state, booking, out);
 }

@@ -22,6 +22,7 @@ import { followPauseOfAll, pauseDue, pauseEndsAt, rejoinResumed } from '../opera
 import { isTimed, typeDue, windowDue } from '../operators/types.ts';
 import { advance } from '../booking/due.ts';
 import { replan } from '../booking/planning.ts';
+import { flushRan } from '../booking/rows.ts';
 import { askForTriggers } from '../jobs/fire.ts';
 import { forgetOldWork } from '../long-work/works.ts';
 
@@ -109,6 +110,7 @@ function endPauses(state: State, now: number, out: Output): void {
 export function flush(state: State, out: Output): void {
   for (const task of state.unwritten) out.changes.push(taskUpdated(task));
   state.unwritten.clear();
+  flushRan(state, out);
   state.flushAt = Number.POSITIVE_INFINITY;
 }
 

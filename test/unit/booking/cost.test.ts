@@ -39,6 +39,25 @@ describe('what a booking costs', () => {
     expect(idleMs(out)).to.equal(10 * MINUTE - 80 * SECOND);
   });
 
+  it('is written a minute later for what ended meanwhile, and at once where its master stops', () => {
+    book();
+    passTo(FROM);
+    const ranMs = () => scheduler.state.bookings.byId.get('bk-1')?.ranMs;
+    const run = (id: string) => {
+      scheduler.run('e1', { id, booking: 'bk-1' });
+      scheduler.pass(10 * SECOND);
+      scheduler.end('e1');
+    };
+    for (const id of ['a', 'b', 'c']) run(id);
+    expect(ranMs()).to.be.below(30 * SECOND);
+    scheduler.pass(MINUTE);
+    expect(ranMs()).to.equal(30 * SECOND);
+    run('d');
+    run('e');
+    scheduler.send({ type: 'drainStarted' });
+    expect(ranMs()).to.equal(50 * SECOND);
+  });
+
   it('is one text of what its executors are told, however many are bound', () => {
     scheduler.connect('e2');
     book({ count: 2 });
