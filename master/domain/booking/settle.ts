@@ -201,14 +201,14 @@ function chosenFor(
     if (!isFree(executor)) return null;
     return kept.has(executor.id) ? 0 : 1 + isNeeded(executor);
   };
-  const chosen: Executor[] = [];
+  const chosen = new Set<Executor>();
   for (const executor of candidatesFor(state, booking, among, promised, (one) =>
-    chosen.includes(one) ? null : scoreOf(one),
+    chosen.has(one) ? null : scoreOf(one),
   )) {
-    chosen.push(executor);
-    if (chosen.length === countMax) break;
+    chosen.add(executor);
+    if (chosen.size === countMax) break;
   }
-  return chosen;
+  return [...chosen];
 }
 
 interface Chosen {
