@@ -13,6 +13,8 @@ export type Holders = ReadonlyMap<string, string | null>;
 export async function holdersOf(store: TaskStore, ids: readonly string[]): Promise<Holders> {
   const holders = new Map<string, string | null>();
   let left = ids.length === 0 ? [] : [...(await store.findIds(ids)).keys()];
+  // Of one that cannot be read nobody knows more.
+  for (const id of left) holders.set(id, null);
   while (left.length > 0) {
     const found = await store.findTasks(left, TURN_READ_BYTES_MAX);
     for (const [id, stored] of found) {

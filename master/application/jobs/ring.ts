@@ -41,9 +41,10 @@ export async function ringOf(
 export function twinOf(triggers: readonly Pick<DefinedTrigger, 'name' | 'spec'>[]): string | null {
   const known = new Map<string, string>();
   for (const { name, spec } of triggers) {
-    if (spec.timing.kind !== 'on') continue;
+    if (spec.timing.kind !== 'on' || !spec.isEnabled) continue;
     const { job, state } = spec.timing;
-    const key = JSON.stringify([job, state, spec.onlyOn, spec.except]);
+    const { zone, startAt, endAt, onlyOn, except } = spec;
+    const key = JSON.stringify([job, state, zone, startAt, endAt, onlyOn, except]);
     const twin = known.get(key);
     if (twin !== undefined) {
       return `${twin} and ${name} wait for the same: runs of ${job} that have ended as ${state}`;

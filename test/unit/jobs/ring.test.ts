@@ -76,6 +76,11 @@ describe('a job that waits for others', () => {
     const workdays = { onlyOn: { calendar: 'office', days: 'work', label: null } } as const;
     const three = [on('x', 'failed'), on('y', 'succeeded'), on('z', 'failed', workdays)];
     expect(twinOf([...three, { name: 'w', spec: sampleSpec() }])).to.equal(null);
+    const others = [
+      on('off', 'succeeded', { isEnabled: false }),
+      on('then', 'failed', { startAt: 9 }),
+    ];
+    expect(twinOf([...three, ...others])).to.equal(null);
     expect(twinOf([...three, on('again', 'succeeded', { overlap: { kind: 'allow' } })])).to.equal(
       'y and again wait for the same: runs of b that have ended as succeeded',
     );

@@ -201,9 +201,12 @@ export class JobRows implements JobReads {
     for (let at = 0; at < page.length; at += PIECE_COUNT) {
       const names = page.slice(at, at + PIECE_COUNT).map((row) => row['name'] as string);
       const read = await this.#named(this.#readers, `SELECT ${LISTED} FROM job`, 'name', names);
-      const own = read.map(jobOf).sort((a, b) => (a.name < b.name ? -1 : 1));
+      // One may have become another's since.
+      const own = read.map(jobOf).filter((job) => isAsked(job, query));
+      own.sort((a, b) => (a.name < b.name ? -1 : 1));
       jobs.push(...own.map(({ template: _, ...job }) => job));
-      triggers.push(...(await this.#triggersOf(this.#readers, names)));
+      const left = own.map(({ name }) => name);
+      if (left.length > 0) triggers.push(...(await this.#triggersOf(this.#readers, left)));
     }
     return { jobs, triggers, after: isLast ? null : ((last?.['name'] as string) ?? null) };
   }
