@@ -61,7 +61,7 @@ function join(answer: ErrorList, behind: ErrorList): ErrorList {
     const known = errors.get(error);
     errors.set(error, {
       error,
-      search: known === undefined || known.search === search ? search : null,
+      search: known === undefined ? search : inBoth(known.search, search),
       count: count + (known?.count ?? 0),
       sample: [...(known?.sample ?? []), ...sample].slice(0, SAMPLE_COUNT),
     });
@@ -71,6 +71,13 @@ function join(answer: ErrorList, behind: ErrorList): ErrorList {
     looked_at: answer.looked_at + behind.looked_at,
     next_cursor: behind.next_cursor,
   };
+}
+
+/** The shorter of two pieces, where it stands in the other: messages of both have it. */
+function inBoth(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return null;
+  if (one.includes(other)) return other;
+  return other.includes(one) ? one : null;
 }
 
 /** With what all of them are looked for by. */

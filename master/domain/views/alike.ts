@@ -27,8 +27,8 @@ const WORD_OR_NUMBER = new RegExp(`(${WORD})|${NUMBER}`, 'gi');
 const LETTERS_MIN = 4;
 /** As much as may be looked for. */
 const PIECE_LENGTH_MAX = 256;
-/** Before each error as it is stored, where what is looked for would be found of all. */
-const STORED_NAMES = ['message', 'details'];
+/** In errors of all kinds as they are stored, with a name and a stack: what is looked for would be found of all. */
+const IN_ALL = /^(?:message|details|name|stack|\w*error:?)$/i;
 
 /** The message with `#` for all that tells one task from another. */
 export function alike(message: string): string {
@@ -42,7 +42,7 @@ export function piecesOf(message: string): readonly string[] {
   return marked(message)
     .split(/#|\s{2,}|[^\S ]/)
     .map((piece) => piece.slice(0, PIECE_LENGTH_MAX).replace(HALF_CHARACTER, '').trim())
-    .filter((piece) => lettersIn(piece) >= LETTERS_MIN && !STORED_NAMES.includes(piece))
+    .filter((piece) => lettersIn(piece) >= LETTERS_MIN && !IN_ALL.test(piece))
     .sort((a, b) => b.length - a.length);
 }
 

@@ -45,6 +45,9 @@ describe('what messages like one are looked for by', () => {
     ['17 ms', []],
     ['failed:\n  no  such file', ['such file', 'failed:']],
     ['message 12 details 13', []],
+    ['Error: 12', []],
+    ['TypeError 3', []],
+    ['stack 4', []],
     ['\u78c1\u76d8\u5df2\u6ee1 17', ['\u78c1\u76d8\u5df2\u6ee1']],
     ['', []],
   ] as const) {

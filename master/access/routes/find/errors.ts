@@ -44,9 +44,15 @@ export async function findErrors(
     last = failure.seq;
     break;
   }
+  const names = [...groups.keys()];
   const errors = [...groups.values()]
     .sort((a, b) => b.count - a.count)
-    .map(({ pieces, ...group }) => ({ ...group, search: pieces[0] ?? null }));
+    .map(({ pieces, ...group }) => {
+      // Whoever looks for it would find those too.
+      const isOfOthers = (piece: string) =>
+        names.some((name) => name !== group.error && name.includes(piece));
+      return { ...group, search: pieces.find((piece) => !isOfOthers(piece)) ?? null };
+    });
   return { errors, lookedCount, beforeSeq: last };
 }
 
