@@ -80,6 +80,8 @@ class Push {
       const options = { ...this.#settings, limits, lastCheckpoint };
       const inputs = await findInputs(this.#params, options);
       this.#report.saves(checkpointOf(inputs));
+      // Refused now where it cannot be made: the sender would try again and again.
+      await this.#makeFolder();
       const timeline = this.#timeline(inputs);
       if (timeline.isOver(performance.now())) return this.#late();
       sources = this.#sources(inputs);
@@ -144,11 +146,14 @@ class Push {
   }
 
   async #sinkToWrite(): Promise<Sink> {
-    const { url, path = '' } = this.#params;
-    if (url === undefined) {
-      await makeDirectoryOf(await this.#settings.mediaRoot.output(path), path);
-    }
+    await this.#makeFolder();
     return this.#sink();
+  }
+
+  async #makeFolder(): Promise<void> {
+    const { url, path = '' } = this.#params;
+    if (url !== undefined) return;
+    await makeDirectoryOf(await this.#settings.mediaRoot.output(path), path);
   }
 
   #sources({ main, warmup, fallback }: Inputs): Sources {
