@@ -58,6 +58,7 @@ if (untrue.length > 0) {
 
 /** Written once all are known to have what is looked for: a run that fails leaves everything as it was. */
 const changed = new Map();
+const before = new Map();
 change('CHANGELOG.md', (text) => {
   const [, unreleased = ''] = /^## \[Unreleased\]\n([\s\S]*?)(?=^## \[)/m.exec(text) ?? [];
   if (unreleased.trim() === '') fail('The changelog says of nothing that it is unreleased.');
@@ -83,7 +84,8 @@ for (const file of PLACES) {
 for (const [file, text] of changed) writeFileSync(file, text);
 const npm = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'];
 if (spawnSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0) {
-  fail('npm could not write package-lock.json.');
+  for (const [file, text] of before) writeFileSync(file, text);
+  fail('npm could not write package-lock.json: everything is as it was.');
 }
 console.log(`Everything is at ${version} now, where it was at ${old}. Next:
 
@@ -101,7 +103,9 @@ function problemOf(wanted) {
 }
 
 function change(file, by) {
-  changed.set(file, by(readText(file)));
+  const text = readText(file);
+  before.set(file, text);
+  changed.set(file, by(text));
 }
 
 function readText(file) {

@@ -104,7 +104,10 @@ function partsOf(parts) {
 
 /** Fields go where their names stand in double braces, whatever they have in them. */
 export const filled = (template, fields) =>
-  template.replace(/\{\{([A-Z]+)\}\}/g, (_, name) => fields[name]);
+  template.replace(/\{\{([A-Z]+)\}\}/g, (_, name) => {
+    if (fields[name] === undefined) throw new Error(`no field ${name} of the page`);
+    return fields[name];
+  });
 
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign]);

@@ -98,7 +98,7 @@ function suspendedInWords({ suspended }: Partial<TaskView>): string | null {
   return `since ${at}${by === null ? '' : ` by ${by}`}${reason === null ? '' : `: ${reason}`}`;
 }
 
-/** Nor this one. */
+/** A master of 2.0.0 does not tell of it. */
 function placeInWords({ place }: Partial<TaskView>): string | null {
   return place ? `put ${place} of its type` : null;
 }
