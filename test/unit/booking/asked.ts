@@ -1,6 +1,6 @@
 /** What is asked of bookings, in tests of the core. */
-import type { BookingChange } from '../../../master/domain/booking/booking.ts';
-import { BEGIN, HOUR, MINUTE, SECOND } from '../../helpers/domain.ts';
+import type { Booking, BookingChange } from '../../../master/domain/booking/booking.ts';
+import { BEGIN, HOUR, MINUTE, type Scheduler, SECOND } from '../../helpers/domain.ts';
 
 export type Asked = Extract<BookingChange, { type: 'bookingRequested' }>['booking'];
 
@@ -26,4 +26,11 @@ export function asked(fields: Partial<Asked> = {}): Asked {
     createdBy: null,
     ...fields,
   };
+}
+
+/** As it is now; fails where there is none. */
+export function bookingIn({ state }: Scheduler, id: string): Booking {
+  const found = state.bookings.byId.get(id);
+  if (found === undefined) throw new Error(`no booking ${id}`);
+  return found;
 }

@@ -1,18 +1,14 @@
 /** Who is kept and bound, where admission has divided a booking over pools, and who looks again when that changes. */
 import { expect } from 'chai';
 import type { Output } from '../../../master/domain/effects.ts';
-import { asked, type Asked, FROM } from './asked.ts';
+import { asked, type Asked, bookingIn, FROM } from './asked.ts';
 import { HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
 describe('who is bound', () => {
   let scheduler: Scheduler;
   const book = (fields: Partial<Asked> = {}) =>
     scheduler.command({ type: 'bookingRequested', booking: asked(fields) }).reply;
-  const booking = (id = 'bk-1') => {
-    const found = scheduler.state.bookings.byId.get(id);
-    if (found === undefined) throw new Error(`no booking ${id}`);
-    return found;
-  };
+  const booking = (id = 'bk-1') => bookingIn(scheduler, id);
   const boundTo = (id = 'bk-1') => booking(id).executors.map(({ executorId }) => executorId);
   const passTo = (at: number) => scheduler.pass(at - scheduler.now);
   const told = (out: Output) =>

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Event } from '../../../master/domain/events.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import type { Output } from '../../../master/domain/effects.ts';
-import { asked, type Asked, FROM } from './asked.ts';
+import { asked, type Asked, bookingIn, FROM } from './asked.ts';
 import { BEGIN, HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
 type Change = Extract<Event, { type: 'changeRequested' }>;
@@ -12,11 +12,7 @@ describe('bookings in the core', () => {
   let scheduler: Scheduler;
   const book = (fields: Partial<Asked> = {}) =>
     scheduler.command({ type: 'bookingRequested', booking: asked(fields) }).reply;
-  const booking = (id = 'bk-1') => {
-    const found = scheduler.state.bookings.byId.get(id);
-    if (found === undefined) throw new Error(`no booking ${id}`);
-    return found;
-  };
+  const booking = (id = 'bk-1') => bookingIn(scheduler, id);
   const boundTo = (id = 'bk-1') => booking(id).executors.map(({ executorId }) => executorId);
   const offers = (out: Output) => sent(out, 'assign').map(({ task }) => task.id);
   const passTo = (at: number) => scheduler.pass(at - scheduler.now);
