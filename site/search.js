@@ -7,26 +7,40 @@ const input = box.querySelector('input');
 const list = box.querySelector('ol');
 let index = null;
 
-/** Loaded by whoever begins to search. */
+/** Loaded by whoever begins to search; undefined: it could not be. */
 function load() {
-  index ??= fetch(document.body.dataset.search).then((answer) => answer.json());
+  index ??= fetch(document.body.dataset.search)
+    .then((answer) => answer.json())
+    .catch(() => {
+      // Whoever types on asks once more.
+      index = null;
+    });
   return index;
 }
 
 async function search() {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const asked = input.value;
+  if (words.length === 0) return clear();
   const parts = await load();
   if (input.value !== asked) return;
+  if (parts === undefined) return say('What is searched could not be loaded.');
   const best = parts
     .map((part) => ({ part, rank: rankOf(part, words) }))
     .filter(({ rank }) => rank > 0)
     .sort((a, b) => b.rank - a.rank)
     .slice(0, BEST_MAX);
-  list.replaceChildren(...best.map(({ part }) => shown(part, words)));
-  if (words.length > 0 && best.length === 0)
-    list.append(made('li', 'nothing', 'Nothing has all of these words.'));
-  list.hidden = words.length === 0;
+  if (best.length === 0) return say('Nothing has all of these words.');
+  show(best.map(({ part }) => shown(part, words)));
+}
+
+function say(sentence) {
+  show([made('li', 'nothing', sentence)]);
+}
+
+function show(items) {
+  list.replaceChildren(...items);
+  list.hidden = false;
 }
 
 /** 0: a word is missing. */

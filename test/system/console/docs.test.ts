@@ -46,6 +46,20 @@ describe(BROWSER === undefined ? 'the pages (no browser here)' : 'the pages', fu
     await found().waitFor({ state: 'hidden' });
   });
 
+  it('ask once more for what is searched where it could not be loaded', async () => {
+    const { page } = browser;
+    await page.route('**/search-*.json', (route) => route.abort());
+    await page.reload();
+    await field().fill('misfire');
+    await found().getByText('What is searched could not be loaded.').waitFor();
+    await page.unroute('**/search-*.json');
+    await field().fill('misfir');
+    await found().getByRole('link').first().waitFor();
+    await page.keyboard.press('Escape');
+    // The browser tells of what did not come.
+    browser.complaints.length = 0;
+  });
+
   it('are read in both colours, with what was found', async () => {
     const { page } = browser;
     const grounds: string[] = [];
