@@ -11,7 +11,7 @@ export interface Place {
   readonly query: Readonly<Record<string, string>>;
 }
 
-const HASH = /^#?\/?(?:ns\/([a-z0-9-]{1,32})(?:\/|$))?([a-z-]*)(?:\/([^?]*))?(?:\?(.*))?$/;
+const HASH = /^#?\/?(?:ns\/([a-z0-9-]{1,32})(?:\/|$))?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/;
 
 export function placeOf(hash: string): Place {
   const [, namespace = 'default', page = '', name = '', query = ''] = HASH.exec(hash) ?? [];

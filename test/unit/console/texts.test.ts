@@ -50,7 +50,10 @@ describe('texts of the console', () => {
       expect(placeOf(hrefOf(place))).to.deep.equal(place);
     }
     expect(placeOf('#/task/%ff').name).to.equal('%ff');
-    expect(placeOf('#<script>').page).to.equal('');
+    // No page is called so, which the console says.
+    expect(placeOf('#<script>').page).to.equal('<script>');
+    expect(placeOf('#/toString').page).to.equal('toString');
+    expect(placeOf('#/ns/Live/tasks').page).to.equal('ns');
   });
 
   it('have every character of JSON that is not white space between values', () => {
