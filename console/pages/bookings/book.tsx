@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { call, Refused as RefusedCall, type Request } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { go, staying } from '../../frame/route.ts';
-import { bodyOf, type Field, type Typed } from '../../parts/form/fields.ts';
+import { bodyOf, type Field, localOf, type Typed } from '../../parts/form/fields.ts';
 import { Fields } from '../../parts/form/form.tsx';
 import { SheetForm, useSending } from '../../parts/form/sending.tsx';
 import { Head } from '../../parts/page.tsx';
@@ -136,7 +136,8 @@ function Free({ of: windows, wanted, fill }: FreeProps) {
       <legend>{t('book.free')}</legend>
       {windows.map((window) => {
         const latest = Date.parse(window.to) - (to - from);
-        const at = Math.max(Date.parse(window.from), Math.min(from, latest));
+        // Inputs are of whole minutes: never before what is free.
+        const at = Math.ceil(Math.max(Date.parse(window.from), Math.min(from, latest)) / 60_000) * 60_000;
         const executors = Math.min(count, window.count);
         const values = {
           from: localOf(at),
@@ -152,13 +153,6 @@ function Free({ of: windows, wanted, fill }: FreeProps) {
       })}
     </fieldset>
   );
-}
-
-/** As an input of the browser has it: whole minutes, never before what is free. */
-function localOf(at: number): string {
-  const minutes = Math.ceil(at / 60_000) * 60_000;
-  const offsetMs = new Date(minutes).getTimezoneOffset() * 60_000;
-  return new Date(minutes - offsetMs).toISOString().slice(0, 16);
 }
 
 function rangeOf(from: number, to: number): string {

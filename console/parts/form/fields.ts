@@ -60,7 +60,7 @@ export function wordsIn(text: string): string[] {
 }
 
 /** An instant as an input of the browser has it, to the minute; empty where there is none. */
-export function localOf(instant: string | null | undefined): string {
+export function localOf(instant: string | number | null | undefined): string {
   const at = new Date(instant ?? Number.NaN);
   if (Number.isNaN(at.getTime())) return '';
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
