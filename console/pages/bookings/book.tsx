@@ -137,7 +137,8 @@ function Free({ of: windows, wanted, fill }: FreeProps) {
       {windows.map((window) => {
         const latest = Date.parse(window.to) - (to - from);
         // Inputs are of whole minutes: never before what is free.
-        const at = Math.ceil(Math.max(Date.parse(window.from), Math.min(from, latest)) / 60_000) * 60_000;
+        const at =
+          Math.ceil(Math.max(Date.parse(window.from), Math.min(from, latest)) / 60_000) * 60_000;
         const executors = Math.min(count, window.count);
         const values = {
           from: localOf(at),
