@@ -66,7 +66,7 @@ export function createAuthorizer(
   logins: Logins,
   rareLog: Log,
 ): Authorizer {
-  const holders = holdersOf(configured);
+  const holders = identitiesByDigest(configured);
 
   function identityOf(req: IncomingMessage): Identity {
     const token = bearerOf(req.headers);
@@ -146,7 +146,7 @@ export function createAuthorizer(
 }
 
 /** By the digests of their tokens. */
-function holdersOf(configured: ConfiguredTokens): ReadonlyMap<string, Identity> {
+function identitiesByDigest(configured: ConfiguredTokens): ReadonlyMap<string, Identity> {
   const holders = new Map<string, Identity>();
   for (const [role, token] of [
     ['submit', configured.submitToken],

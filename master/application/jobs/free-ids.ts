@@ -10,7 +10,7 @@ import type { Templates } from './templates.ts';
 /** Of ids that there are: of which job the task is a run; null: of none. */
 export type Holders = ReadonlyMap<string, string | null>;
 
-export async function holdersOf(store: TaskStore, ids: readonly string[]): Promise<Holders> {
+export async function jobsByTaskId(store: TaskStore, ids: readonly string[]): Promise<Holders> {
   const holders = new Map<string, string | null>();
   let left = ids.length === 0 ? [] : [...(await store.findIds(ids)).keys()];
   // Of one that cannot be read nobody knows more.

@@ -9,7 +9,7 @@ import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
 import { findTimes, refusalOf } from './backfill-times.ts';
 import { aroundOf, planOf, unlessBroken } from './planning.ts';
-import { holdersOf, withFreeId } from './free-ids.ts';
+import { jobsByTaskId, withFreeId } from './free-ids.ts';
 import type { Templates } from './templates.ts';
 
 export async function readBackfill(
@@ -51,7 +51,7 @@ export async function readBackfill(
   const named = found.times.map((time) => {
     return { ...time, taskId: templates.taskIdOf(name, of, time.nominal, time.rerun) };
   });
-  const holders = await holdersOf(
+  const holders = await jobsByTaskId(
     store,
     named.map(({ taskId }) => taskId),
   );

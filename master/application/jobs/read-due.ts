@@ -16,7 +16,7 @@ import { timesOf } from '../../domain/schedule/times.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
-import { holdersOf, withFreeId } from './free-ids.ts';
+import { jobsByTaskId, withFreeId } from './free-ids.ts';
 import { aroundOf, type Plan, planOf, unlessBroken } from './planning.ts';
 import type { Templates } from './templates.ts';
 
@@ -135,7 +135,7 @@ export class DueReader {
   async withTaken(due: readonly DueTrigger[]): Promise<readonly DueTrigger[]> {
     const ids = due.flatMap((one) => one.due.map(({ taskId }) => taskId));
     const { store, templates } = this.#sources;
-    const holders = await holdersOf(store, ids);
+    const holders = await jobsByTaskId(store, ids);
     if (holders.size === 0) return due;
     return due.map((one) => ({
       ...one,

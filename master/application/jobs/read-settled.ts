@@ -17,7 +17,7 @@ import type { Job, JobEnd, Trigger } from '../../domain/model/job.ts';
 import { type Due, dueOf } from '../../domain/schedule/due.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
-import { holdersOf, withFreeId } from './free-ids.ts';
+import { jobsByTaskId, withFreeId } from './free-ids.ts';
 import { aroundOf, type JobSpec, keyOf, unlessBroken } from './planning.ts';
 import { type DueReader, type JobSources, loadAll, typesOf } from './read-due.ts';
 
@@ -111,7 +111,7 @@ export class SettledReader {
     const [first] = activityOf(state, job.name).pending;
     if (first === undefined) return null;
     const taskId = templates.taskIdOf(job.name, first.trigger, first.nominal, first.rerun);
-    const holders = await holdersOf(store, [taskId]);
+    const holders = await jobsByTaskId(store, [taskId]);
     const base = templates.taskOf(job, typesOf(state), null);
     return withFreeId({ base, taskId }, job.name, holders, templates);
   }

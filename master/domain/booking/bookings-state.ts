@@ -23,8 +23,8 @@ export interface ActiveBooking {
   ranWrittenAt: number;
 }
 
-/** That executor has another attempt now, of these bookings. */
-export function noteRunning(
+/** That executor has an attempt of another booking now, or of none. */
+export function moveRunning(
   { runningOf }: BookingsState,
   executor: Executor,
   before: string | null,

@@ -1,8 +1,9 @@
-/** Time passes for a booking: its executors are kept, bound and released, and the next of its windows comes. */
+/** Time passes for a booking: its executors are kept, bound and released, its tasks end, and the next of its windows comes. */
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import {
   bindsAt,
+  type BookedPage,
   type Booking,
   type BookingState,
   holdsFrom,
@@ -10,15 +11,16 @@ import {
   noShowAt,
 } from './booking.ts';
 import { TIME_END } from '../schedule/local-time.ts';
+import { isAtRest } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { beginEnding } from '../steps/cancel.ts';
-import { currentTask, occupy } from '../steps/occupation.ts';
+import { finish } from '../steps/finish.ts';
+import { currentTask, occupy, rouse } from '../steps/occupation.ts';
 import { count } from '../usage/count.ts';
 import { OVER_BOOKING_KEPT_MS, OVER_BOOKINGS_MAX } from './booking-bounds.ts';
 import { enterPlan, leavePlan, withNext } from './planning.ts';
 import { putBooking, wakeAt } from './rows.ts';
 import { activate, deactivate, unbind } from './settle.ts';
-import { askForBooked } from './ending.ts';
 
 /** Whatever is due of it by now. */
 export function advance(state: State, id: string, now: number, out: Output): void {
@@ -135,6 +137,34 @@ function leaveRunning(
     const task = currentTask(state, executor, occupation);
     if (occupation.booking === id) occupy(state, executor, { ...occupation, booking: null });
     if (isEnding && task?.booking === id) beginEnding(state, task, 'booking_end', now, out);
+  }
+}
+
+/** Its tasks that are to end and wait, page by page. */
+export function askForBooked(id: string, out: Output): void {
+  out.loads.push({ type: 'booked', booking: id });
+}
+
+/** They end with it. */
+export function endBooked(
+  state: State,
+  { booking: id, tasks, complete }: BookedPage,
+  now: number,
+  out: Output,
+): void {
+  const booking = state.bookings.byId.get(id);
+  if (booking === undefined || booking.endingBefore === null) return;
+  for (const row of tasks) {
+    const task = state.tasks.get(row.id) ?? row;
+    if (isAtRest(task)) finish(state, task, 'canceled', null, now, out);
+  }
+  if (!complete) return askForBooked(id, out);
+  const left = state.bookings.byId.get(id) ?? booking;
+  putBooking(state, { ...left, endingBefore: null }, out);
+  // Who was asked looked past so many of them only.
+  for (const { executorId } of left.executors) {
+    const executor = state.executors.get(executorId);
+    if (executor !== undefined) rouse(state, executor);
   }
 }
 

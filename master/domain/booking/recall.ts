@@ -6,7 +6,7 @@ import { GONE_MS } from './booking-bounds.ts';
 import { enterPlan } from './planning.ts';
 import { wakeAt } from './rows.ts';
 import { activate } from './settle.ts';
-import { askForBooked } from './ending.ts';
+import { askForBooked } from './due.ts';
 
 /** Whose executors are: first of all, so that those that come are taken for what they are. */
 export function recallBound(state: State, rows: readonly Booking[], now: number): void {

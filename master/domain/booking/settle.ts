@@ -11,7 +11,6 @@ import type { State } from '../state/state.ts';
 import { changePool } from '../steps/fleet.ts';
 import { countReserved } from '../steps/limits.ts';
 import { becomeIdle, rouse } from '../steps/occupation.ts';
-import type { Promised } from '../serving/promised.ts';
 import { announce, announceTo } from './announce.ts';
 import type { ActiveBooking } from './bookings-state.ts';
 import { enterPlan } from './planning.ts';
@@ -25,9 +24,10 @@ import {
   lateness,
   leftTo,
   mayTake,
+  type Promised,
   promisedTo,
-} from '../serving/candidates.ts';
-import { makeRoom, preempt } from '../serving/preempt.ts';
+} from './candidates.ts';
+import { makeRoom, preempt } from './preempt.ts';
 
 /** At the end of each step, before tasks are offered. */
 export function settleBookings(state: State, now: number, out: Output): void {

@@ -1,6 +1,6 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
 import { PAST_ATTEMPT_COUNT_MAX } from '../bounds.ts';
-import { noteRunning } from '../booking/bookings-state.ts';
+import { moveRunning } from '../booking/bookings-state.ts';
 import type { Output } from '../effects.ts';
 import {
   elderKey,
@@ -105,7 +105,7 @@ export function occupy(state: State, executor: Executor, occupation: Occupation 
     if (before !== null) countAllTaken(state, before.taken, -1);
     if (occupation !== null) countAllTaken(state, occupation.taken, 1);
   }
-  noteRunning(state.bookings, executor, before?.booking ?? null, occupation?.booking ?? null);
+  moveRunning(state.bookings, executor, before?.booking ?? null, occupation?.booking ?? null);
   executor.occupation = occupation;
   state.unsettled.add(executor);
   // One that is about to leave is of use to its booking for as long as it has a task of it.

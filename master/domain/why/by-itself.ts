@@ -178,7 +178,7 @@ function held(asked: Asked): Refusal {
   const value = valueAt(params, pointer) ?? '';
   const shown = value.length > VALUE_LENGTH_MAX ? `${value.slice(0, VALUE_LENGTH_MAX)}…` : value;
   const holderCount = gate.attemptCount + gate.candidates.size;
-  const holders = isNaming ? [...holdersOf(state, gate)] : [];
+  const holders = isNaming ? [...namedHolders(state, gate)] : [];
   const named = isNaming ? namesOf(holders) : holderCount;
   const who =
     holderCount === 0
@@ -204,7 +204,7 @@ function namesOf(holders: readonly string[]): string {
 }
 
 /** Those that executors have, then those that wait with a place. */
-function* holdersOf(state: State, gate: Gate): Generator<string> {
+function* namedHolders(state: State, gate: Gate): Generator<string> {
   for (const { occupation, id } of [...state.executors.values(), ...state.elders.values()]) {
     if (occupation?.gate === gate.key) yield `${occupation.taskId} (with executor ${id})`;
   }

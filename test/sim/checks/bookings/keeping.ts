@@ -15,7 +15,7 @@ import {
   pinOf,
 } from '../../../../master/domain/model/executor.ts';
 import { isAtRest, type Task } from '../../../../master/domain/model/task.ts';
-import { Promised } from '../../../../master/domain/serving/promised.ts';
+import { Promised } from '../../../../master/domain/booking/candidates.ts';
 import type { State } from '../../../../master/domain/state/state.ts';
 import { currentTask } from '../../../../master/domain/steps/occupation.ts';
 import type { Ledger } from '../../ledger.ts';

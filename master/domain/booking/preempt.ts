@@ -2,7 +2,7 @@
 import type { Output } from '../effects.ts';
 import type { Executor, Occupation } from '../model/executor.ts';
 import type { Task } from '../model/task.ts';
-import type { Booking } from '../booking/booking.ts';
+import type { Booking } from './booking.ts';
 import { bookedShortage } from '../limits/whole.ts';
 import type { State } from '../state/state.ts';
 import { beginEnding } from '../steps/cancel.ts';
