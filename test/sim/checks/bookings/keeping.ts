@@ -123,6 +123,8 @@ export class KeepingCheck {
       const readyBefore = before.get(row.id);
       if (readyBefore === undefined) continue;
       const late = offered.filter((task) => {
+        // One of a booking is offered to whom that has, and it may be over in the same turn (`BookingChecks`).
+        if (task.booking !== null) return false;
         const executor = state.executors.get(task.executorId ?? '');
         if (executor === undefined || !isAvailable(executor, row)) return false;
         return !this.#isPromised(executor, row) && endsAt(state, task, task.offeredAt ?? 0) > until;
