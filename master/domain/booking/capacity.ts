@@ -5,6 +5,7 @@ import type { State } from '../state/state.ts';
 import { GONE_EXECUTORS_MAX, GONE_MS } from './booking-bounds.ts';
 import type { Gone } from './bookings-state.ts';
 import type { BookedPool } from '../plan/booked-pool.ts';
+import type { BookingPlan } from '../plan/plan.ts';
 
 /** As it is by itself and by what operators have set: whatever names it, or has booked it. */
 export function bareOf({ id, types, override, own }: Executor): Omit<Gone, 'at'> {
@@ -53,6 +54,17 @@ export class Bookable {
   /** The pool in which it serves bookings of that type. */
   poolFor(type: string, executor: Executor): string {
     return this.poolOf(type, this.#planned(executor));
+  }
+
+  /**
+   * It counts from now on. False: it does already, or does not serve, or what its types declare stands in its place.
+   * How many there are no more is found out by `bookedPools` alone.
+   */
+  see(plan: BookingPlan, executor: Executor): boolean {
+    const { id, ...bare } = bareOf(executor);
+    const types = bare.types.filter((type) => !this.#declared.has(type));
+    if (types.length === 0 || !isServing(executor)) return false;
+    return plan.see(id, { ...bare, key: this.#planned(executor), types });
   }
 
   #planned(executor: Executor): string {

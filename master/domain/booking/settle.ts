@@ -53,6 +53,8 @@ function settle(state: State, isUnsettled: boolean, now: number, out: Output): v
     .map((active) => ({ active, booking: bookings.byId.get(active.id) as Booking }))
     .sort((a, b) => bindsAt(a.booking) - bindsAt(b.booking) || a.booking.seq - b.booking.seq);
   const among = new Among(state, isUnsettled ? executors.values() : freed, isUnsettled);
+  // Who has just come is promised to nobody yet: whoever is short may have it before it is given anything else.
+  for (const executor of freed) among.bookable.see(bookings.plan, executor);
   for (const { active, booking } of inOrder) {
     if (booking.state !== 'bound') keep(state, active, booking, among);
     else {

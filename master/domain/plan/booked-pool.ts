@@ -13,6 +13,7 @@ export interface BookedPool {
 }
 
 export function isSamePool(one: BookedPool, other: BookedPool): boolean {
+  if (one === other) return true;
   if (one.capacity !== other.capacity) return false;
   if (one.executorIds.size !== other.executorIds.size) return false;
   for (const id of one.executorIds) if (!other.executorIds.has(id)) return false;
@@ -20,7 +21,9 @@ export function isSamePool(one: BookedPool, other: BookedPool): boolean {
 }
 
 /** Of two that have the same name. */
-export function hasLost({ capacity, executorIds }: BookedPool, before: BookedPool): boolean {
+export function hasLost(pool: BookedPool, before: BookedPool): boolean {
+  const { capacity, executorIds } = pool;
+  if (pool === before) return false;
   if (capacity < before.capacity) return true;
   for (const id of before.executorIds) if (!executorIds.has(id)) return true;
   return false;

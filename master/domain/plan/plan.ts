@@ -6,6 +6,7 @@ import { BOOKING_CHANGES_MAX } from '../booking/booking-bounds.ts';
 import { mayRun, pinnedTo, pinOf } from '../model/executor.ts';
 import { servesFirst } from '../queue/junctions.ts';
 import { type BookedPool, hasLost, isSamePool } from './booked-pool.ts';
+import { divide, type Place, roomIn, roomThroughout } from './divide.ts';
 import { type FreeWindow, freeWindows } from './free.ts';
 import { PoolBook } from './pool-book.ts';
 import { type Claim, Timeline } from './timeline.ts';
@@ -53,8 +54,6 @@ interface Held {
   readonly inCeilings: readonly (readonly [Timeline, Claim])[];
 }
 
-type Place = readonly [BookedPool, PoolBook];
-
 /** What is planned anew, beside the plan that holds meanwhile, some windows at a time. */
 interface Draft {
   readonly plan: BookingPlan;
@@ -78,6 +77,8 @@ function isLacking({ parts, count }: PlannedWindow): boolean {
 export class BookingPlan {
   /** In the order in which they serve: the least able first. */
   #pools: readonly BookedPool[] = [];
+  /** In which of them each executor that is known is. */
+  readonly #poolOf = new Map<string, string>();
   readonly #books = new Map<string, PoolBook>();
   readonly #ceilings = new Map<string, Timeline>();
   readonly #held = new Map<string, Held>();
@@ -95,6 +96,9 @@ export class BookingPlan {
     this.#draft?.placesByNeeds.clear();
     const before = new Map(this.#pools.map((pool) => [pool.key, pool]));
     this.#pools = [...pools].sort((a, b) => (servesFirst(a, b) ? -1 : 1));
+    this.#poolOf.clear();
+    for (const { key, executorIds } of pools)
+      for (const id of executorIds) this.#poolOf.set(id, key);
     this.#isChanged ||= before.size !== pools.length;
     for (const pool of pools) {
       const known = before.get(pool.key);
@@ -114,6 +118,17 @@ export class BookingPlan {
       if (book.isEmpty && !keys.has(key)) this.#forget(key, book);
     }
     for (const [key, ceiling] of this.#ceilings) if (ceiling.isEmpty) this.#ceilings.delete(key);
+  }
+
+  /** That executor counts in its pool from now on. False: it does already. */
+  see(executorId: string, of: Omit<BookedPool, 'capacity' | 'executorIds'>): boolean {
+    if (this.#poolOf.get(executorId) === of.key) return false;
+    const others = this.#pools.filter(({ key }) => key !== of.key);
+    const known = this.#pools.find(({ key }) => key === of.key);
+    const executorIds = new Set([...(known?.executorIds ?? []), executorId]);
+    const pool = { ...of, executorIds, capacity: executorIds.size };
+    this.setPools([...others, pool]);
+    return true;
   }
 
   /** The division of each where all of them fit together, in their order; else the first that does not. */
@@ -358,33 +373,6 @@ export class BookingPlan {
 export type Admission =
   | { readonly divisions: readonly (readonly Part[])[] }
   | { readonly refused: Wish };
-
-/** All or nothing, over the first of these. */
-function divide(wish: Wish, places: readonly Place[]): Part[] | null {
-  const parts: Part[] = [];
-  let left = wish.count;
-  for (const place of places) {
-    const room = roomIn(place, wish);
-    if (room <= 0) continue;
-    const count = Math.min(room, left);
-    parts.push({ pool: place[0].key, count, executorIds: [] });
-    left -= count;
-    if (left === 0) return parts;
-  }
-  return null;
-}
-
-function roomIn([, book]: Place, { requires, from, to }: Wish): number {
-  const pin = pinnedTo(requires);
-  return pin === null ? book.room(from, to) : Number(book.hasRoomFor(pin, from, to));
-}
-
-/** And in any part of its window. */
-function roomThroughout(place: Place, wish: Wish): number {
-  const [, book] = place;
-  const { requires, from, to } = wish;
-  return pinnedTo(requires) === null ? book.roomThroughout(from, to) : roomIn(place, wish);
-}
 
 function release({ inBooks, inCeilings }: Held): void {
   for (const [book, claim] of inBooks) book.remove(claim);

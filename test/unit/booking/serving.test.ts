@@ -89,6 +89,34 @@ describe('who serves a booking', () => {
     expect(boundTo()).to.deep.equal(['e1']);
   });
 
+  describe('is who has just come, where there are too few, before it is given anything else', () => {
+    beforeEach(() => {
+      scheduler.connect('e2');
+      book();
+      book({ id: 'bk-2' });
+      relabel('e1', ['gold']);
+      scheduler.pass(10 * SECOND);
+      expect(scheduler.state.bookings.byId.get('bk-2')?.state).to.equal('at_risk');
+    });
+
+    it('in its hold', () => {
+      passTo(FROM - 10 * MINUTE);
+      scheduler.submit({ id: 'waits' });
+      expect(sent(scheduler.connect('e3'), 'assign')).to.deep.equal([]);
+      expect(scheduler.executor('e3').keptUntil).to.equal(FROM - 30 * SECOND);
+      expect(sent(scheduler.connect('e4'), 'assign')).to.have.length(1);
+    });
+
+    it('from its lead on', () => {
+      passTo(FROM - 10 * SECOND);
+      expect(boundTo('bk-2')).to.deep.equal([]);
+      scheduler.submit({ id: 'waits' });
+      expect(sent(scheduler.connect('e3'), 'assign')).to.deep.equal([]);
+      expect(boundTo('bk-2')).to.deep.equal(['e3']);
+      expect(sent(scheduler.connect('e4'), 'assign')).to.have.length(1);
+    });
+  });
+
   it('is kept at once for the window that follows one that is skipped', () => {
     book({ everyMs: 11 * MINUTE });
     passTo(FROM - MINUTE);
