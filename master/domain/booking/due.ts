@@ -84,7 +84,7 @@ export function endWindow(
 ): Booking {
   const { id, type, group } = booking;
   countBookedIdle(state, booking, now, out);
-  leaveRunning(state, booking, now, out, how !== 'ended' || !booking.mayOverrun);
+  leaveRunning(state, booking, how, now, out);
   deactivate(state, id);
   for (const { executorId } of booking.executors) unbind(state, id, executorId, out);
   leavePlan(state, booking);
@@ -124,13 +124,16 @@ function nextOf(booking: Booking, windows: Booking['windows'], how: How, now: nu
 function leaveRunning(
   state: State,
   { id, mayOverrun }: Booking,
+  how: How,
   now: number,
   out: Output,
-  isEnding: boolean,
 ): void {
+  const isEnding = how !== 'ended' || !mayOverrun;
+  // What has gone on after an earlier window, or was offered before one by a clock that was set back, is of no booking
+  // any more, and ends with this one.
+  const mayBeOthers = how === 'canceled' || (isEnding && mayOverrun);
   const all = () => [...state.executors.values(), ...state.elders.values()];
-  // What has gone on after an earlier window is of no booking any more, and ends with this one.
-  const some = isEnding && mayOverrun ? all() : [...(state.bookings.runningOf.get(id) ?? [])];
+  const some = mayBeOthers ? all() : [...(state.bookings.runningOf.get(id) ?? [])];
   for (const executor of some) {
     const { occupation } = executor;
     if (occupation === null) continue;

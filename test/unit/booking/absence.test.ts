@@ -1,7 +1,7 @@
 /** Bookings after nobody looked for a while: an absence of the master, or a clock that was set. */
 import { expect } from 'chai';
 import type { Output } from '../../../master/domain/effects.ts';
-import { asked, type Asked, FROM } from './asked.ts';
+import { asked, type Asked, bookingIn, FROM } from './asked.ts';
 import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
 import { noRows } from '../../helpers/task.ts';
 
@@ -48,6 +48,18 @@ describe('a booking after an absence', () => {
     expect(booking()?.endingBefore).to.equal(null);
     scheduler.submit({ id: 'next', booking: 'bk-1' });
     expect(booked(leapTo(FROM + 2 * MINUTE + 30 * SECOND))).to.have.length(1);
+  });
+
+  it('ends what was offered before its window, by a clock that was set back', () => {
+    book();
+    passTo(FROM);
+    scheduler.run('e1', { id: 'push', booking: 'bk-1' });
+    const active = [{ ...scheduler.task('push'), offeredAt: FROM - SECOND }];
+    const whole = { ...noRows, booking: [bookingIn(scheduler, 'bk-1')] };
+    ({ scheduler } = Scheduler.restored({ active, whole, now: scheduler.now }));
+    scheduler.now = FROM;
+    scheduler.command({ type: 'bookingCanceled', bookingId: 'bk-1', groups: null });
+    expect(scheduler.task('push').cancelReason).to.equal('booking_end');
   });
 
   describe('is given its time once more to be used', () => {
