@@ -90,12 +90,13 @@ class Ladder {
     const attempt = [this.#task, this.#ctx] as const;
     const place = await placeFor(output, this.#settings, attempt, this.#folder);
     const { keys } = this.#settings;
-    const encryption = encrypt && { key: await readKey(keys, encrypt.key), uri: encrypt.uri };
+    const key = encrypt && (await readKey(keys, encrypt.key));
     const input = await localInput(location, this.#settings, this.#ctx, this.#folder);
     if (place.folder !== null && !relative(place.folder, input.path).startsWith('..')) {
       throw new NonRetryableError(`input ${input.name} is in the folder of the output`);
     }
     const mark = fingerprint([RECIPE, 'ladder', input.identity, this.#profile, encrypt ?? null]);
+    const encryption = encrypt && key ? { key, uri: encrypt.uri, mark } : null;
     const before = await place.find(mark);
     if (before !== null) return { ...before, skipped: true };
     const last: Plan['last'] = place.folder === null ? 'upload' : 'package';
@@ -107,7 +108,7 @@ class Ladder {
       const parts = new PartMaker([this.#settings, this.#profile, this.#ctx], this.#folder, plan);
       tell = (share) => parts.report(last, share);
       const files = await parts.makeAll();
-      const packed = await this.#pack(plan, files, folder, encryption ?? null);
+      const packed = await this.#pack(plan, files, folder, encryption);
       return this.#describe({ plan, files, packed, folder, mark, place });
     };
     const result = await place.make(mark, write, (share) => tell(share));

@@ -2,7 +2,7 @@
  * Cuts finished rungs into the segments of a package, without encoding anything again: one set of files for HLS and DASH.
  * What has been cut is checked before anybody can see it.
  */
-import { createCipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createHmac } from 'node:crypto';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RetryableError } from '@soda-scheduler/executor-sdk';
@@ -24,6 +24,11 @@ import {
 export const MASTER = 'master.m3u8';
 export const MANIFEST = 'manifest.mpd';
 
+/** Of the files of a package: what decoders need before the first segment of a rung, or of the sound. */
+export function isBeginning(name: string): boolean {
+  return name.startsWith('init-');
+}
+
 export interface Sound {
   readonly file: string;
   readonly channels: number;
@@ -43,6 +48,8 @@ export interface Encryption {
   readonly key: Buffer;
   /** Where players get it. */
   readonly uri: string;
+  /** Of the ladder. */
+  readonly mark: string;
 }
 
 export function packageArguments({ rungs, audio, grid }: Contents, folder: string): string[] {
@@ -98,7 +105,7 @@ export async function finishPackage(
   const packed: Packed[] = [];
   for (const [n, playlist] of playlists.entries()) {
     packed.push(await ratesOf(playlist, folder));
-    const encrypted = encryption && (await encrypt(playlist, folder, encryption.key));
+    const encrypted = encryption && (await encrypt(playlist, folder, encryption));
     const written = mediaPlaylist(encrypted ?? playlist, encryption?.uri ?? null);
     await writeFile(join(folder, playlistName(n)), written);
   }
@@ -172,16 +179,19 @@ function empty(file: string): Error {
   return new RetryableError(`package: ${file} is missing or empty`);
 }
 
-/** Each segment with a vector of its own: two that begin alike must not look alike. */
+/**
+ * Each segment with a vector of its own: two that begin alike must not look alike. Whoever makes the same ladder again comes
+ * to the same ones, so that it can go on with segments that were sent already; without the key nobody can foresee them.
+ */
 async function encrypt(
   playlist: MediaPlaylist,
   folder: string,
-  key: Buffer,
+  { key, mark }: Encryption,
 ): Promise<MediaPlaylist> {
   const segments: MediaPlaylist['segments'][number][] = [];
   for (const segment of playlist.segments) {
     const path = join(folder, segment.file);
-    const iv = randomBytes(16);
+    const iv = createHmac('sha256', key).update(`${mark} ${segment.file}`).digest().subarray(0, 16);
     const cipher = createCipheriv('aes-128-cbc', key, iv);
     await writeFile(path, Buffer.concat([cipher.update(await readFile(path)), cipher.final()]));
     segments.push({ ...segment, iv: iv.toString('hex') });

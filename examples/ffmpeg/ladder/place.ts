@@ -2,7 +2,7 @@
  * Where a ladder goes: a folder of the media root, or the keys of a storage that begin alike. A folder appears whole or not at
  * all, and replaces an older ladder. Objects appear one after another, those that name others last, and are never overwritten.
  */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import type { InputSettings } from '../../media/attempt/local-input.ts';
@@ -16,7 +16,7 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { findObject, type FoundObject, publishObject } from '../../storage/publish.ts';
 import { bringBackFolder, publishFolder, removeLeftovers, temporaryFor } from '../outputs.ts';
 import { noteTargets } from '../sweep.ts';
-import { MASTER } from './package.ts';
+import { isBeginning, MASTER } from './package.ts';
 import type { LadderResult } from './result.ts';
 
 /** Whose presence says that a ladder is there, whole, and which one. */
@@ -118,8 +118,10 @@ class FolderPlace implements Place {
   }
 }
 
-/** Of the folder of the task: the ladder as it goes up. Another attempt sends the same bytes, though encryption makes others each time. */
+/** Of the folder of the task: the ladder as it goes up. Another attempt sends the same bytes. */
 const PACKAGE = 'package';
+/** Goes up before all else and says whose it is: what was sent by a task that is no more can be completed by an equal one alone. */
+const BEGUN_FILE = 'begun.json';
 /** What an object carries beside its content. */
 const FINGERPRINT = 'soda-fingerprint';
 const LADDER_BYTES_MAX = 256 * 1024;
@@ -161,11 +163,11 @@ class StoragePlace implements Place {
   async find(mark: string): Promise<LadderResult | null> {
     const there = await this.#found(LADDER_FILE);
     if (there?.metadata[FINGERPRINT] === mark) return this.#read();
-    // One that names the others, of a task that has not ended yet or never will.
-    const begun = there ?? (await this.#found(MASTER));
+    // Of a task that has not ended yet or never will.
+    const begun = there ?? (await this.#found(MASTER)) ?? (await this.#found(BEGUN_FILE));
     if (begun === null || begun.metadata[FINGERPRINT] === mark) return null;
     throw new NonRetryableError(
-      `output ${this.at('')} has a ladder already, of another input or with other wishes: it is not overwritten`,
+      `output ${this.at('')} has a ladder already, or a part of one, of another input or with other wishes: it is not overwritten`,
     );
   }
 
@@ -183,12 +185,15 @@ class StoragePlace implements Place {
         await writeLadder(draft, await write(draft));
       });
     }
+    await writeFile(this.#work.file(BEGUN_FILE), JSON.stringify({ fingerprint: mark }));
+    await this.#publish(this.#work.file(BEGUN_FILE), BEGUN_FILE, mark);
     const names = await readdir(folder);
     const last = [MASTER, LADDER_FILE];
-    const others = names.filter((name) => !last.includes(name));
+    const others = names.filter((name) => !last.includes(name) && !isBeginning(name));
     // A player that finds a playlist finds what it names.
     const playlists = others.filter((name) => /\.(?:m3u8|mpd)$/.test(name));
-    const groups = [others.filter((name) => !playlists.includes(name)), playlists];
+    const media = others.filter((name) => !playlists.includes(name));
+    const groups = [names.filter(isBeginning), media, playlists];
     let placed = 0;
     for (const group of [...groups, ...last.map((name) => [name])]) {
       await eachOf(group, AT_ONCE, async (name) => {
@@ -199,10 +204,18 @@ class StoragePlace implements Place {
     return (await ladderIn(folder)) as LadderResult;
   }
 
-  #publish(path: string, name: string, mark: string): Promise<unknown> {
-    return publishObject(this.#store, this.#object(name), path, {
+  /**
+   * What a task that is no more has sent is as good, though another number of threads makes other bytes: segments of the same
+   * mark are cut at the same frames, locked with the same vectors, and begin with a key frame. What decoders need beside
+   * them is in the beginnings; there another length says that another encoder was at work.
+   */
+  async #publish(path: string, name: string, mark: string): Promise<void> {
+    const { size } = await stat(path);
+    await publishObject(this.#store, this.#object(name), path, {
       signal: this.#signal,
       metadata: { [FINGERPRINT]: mark },
+      isAsGood: ({ bytes, metadata }) =>
+        metadata[FINGERPRINT] === mark && (bytes === size || !isBeginning(name)),
       contentType: CONTENT_TYPES[extname(name)] ?? 'application/octet-stream',
     });
   }

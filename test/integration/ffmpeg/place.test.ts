@@ -1,5 +1,5 @@
 /** Where a ladder goes, and what it may replace there. */
-import type { Task, TaskContext } from '@soda-scheduler/executor-sdk';
+import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,8 @@ import { type Place, placeFor } from '../../../examples/ffmpeg/ladder/place.ts';
 import type { LadderResult } from '../../../examples/ffmpeg/ladder/result.ts';
 import { WorkFolder } from '../../../examples/media/attempt/work-folder.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
+import { ObjectStore } from '../../../examples/storage/object-store.ts';
+import { KEYS, REGION, StrictObjectStorage } from '../../helpers/storage/strict-object-storage.ts';
 
 describe('the folder of a ladder', () => {
   const task = { namespace: 'default', id: 'l' } as Task;
@@ -82,5 +84,90 @@ describe('the folder of a ladder', () => {
     expect(await failure(placed((place) => make(place, file)))).to.equal(leftAlone);
     expect(visible()).to.deep.equal(['vod']);
     expect(readFileSync(vod, 'utf8')).to.equal('a file');
+  });
+});
+
+describe('the keys of a ladder in a storage', () => {
+  let root: string;
+  let storage: StrictObjectStorage;
+  let store: ObjectStore;
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'soda-place-'));
+    storage = await StrictObjectStorage.start();
+    store = new ObjectStore({
+      ...{ ...KEYS, endpoint: storage.url, region: REGION, buckets: ['films'] },
+    });
+  });
+  afterEach(async () => {
+    await store.close();
+    storage.stop();
+    rmSync(root, { recursive: true });
+    expect(storage.violations).to.deep.equal([]);
+  });
+
+  type Files = Readonly<Record<string, string>>;
+
+  /** A task of its own, that knows nothing of those before it. */
+  async function make(id: string, mark: string, files: () => Files): Promise<Error | null> {
+    const mediaRoot = await MediaRoot.open(root);
+    const settings = { mediaRoot, storage: { store } } as unknown as Parameters<typeof placeFor>[1];
+    const task = { namespace: 'default', id } as Task;
+    const ctx = { token: '1.1', signal: new AbortController().signal } as TaskContext;
+    return WorkFolder.within(mediaRoot, task, ctx, async (work) => {
+      const place = await placeFor('s3://films/vod', settings, [task, ctx], work);
+      if ((await place.find(mark)) !== null) return null;
+      const write = (folder: string) => {
+        for (const [name, text] of Object.entries(files())) writeFileSync(join(folder, name), text);
+        return Promise.resolve({ fingerprint: mark } as LadderResult);
+      };
+      await place.make(mark, write, () => {});
+      return null;
+    }).catch((error: Error) => error);
+  }
+  const ladder = (rung: string, init = 'init') => ({
+    ...{ 'init-0.m4s': init, 'segment-0-00001.m4s': rung, 'segment-0-00002.m4s': `${rung} 2` },
+    ...{ 'media_0.m3u8': rung, 'master.m3u8': rung },
+  });
+  const content = (name: string) => storage.objects.get(`films/vod/${name}`)?.content.toString();
+  /** Segments are refused for good once there are so many objects: the right to write was taken away. */
+  const refuseFrom = (count: number) => {
+    storage.meddle = ({ method }, response) => {
+      if (method !== 'PUT' || storage.objects.size < count) return false;
+      response.writeHead(403).end();
+      return true;
+    };
+  };
+
+  it('are completed by another task with equal wishes, whatever bytes its encoder makes', async () => {
+    refuseFrom(3);
+    expect(await make('first', 'mark', () => ladder('one'))).to.be.instanceOf(NonRetryableError);
+    expect([...storage.objects.keys()].slice(0, 2)).to.deep.equal([
+      ...['films/vod/begun.json', 'films/vod/init-0.m4s'],
+    ]);
+    storage.meddle = () => false;
+    expect(await make('second', 'mark', () => ladder('another'))).to.equal(null);
+    expect(content('segment-0-00001.m4s')).to.be.oneOf(['one', 'another']);
+    expect(content('ladder.json')).to.include('mark');
+    expect(await make('third', 'mark', () => expect.fail('it is there'))).to.equal(null);
+  });
+
+  it('are refused to another ladder before anything of it is made', async () => {
+    refuseFrom(3);
+    await make('first', 'mark', () => ladder('one'));
+    storage.meddle = () => false;
+    const error = await make('second', 'other', () => expect.fail('it was made'));
+    expect(error).to.be.instanceOf(NonRetryableError);
+    expect(error?.message).to.include('has a ladder already, or a part of one, of another input');
+  });
+
+  it('get no segment behind a beginning of another encoder', async () => {
+    refuseFrom(3);
+    await make('first', 'mark', () => ladder('one'));
+    storage.meddle = () => false;
+    const sent = storage.objects.size;
+    const error = await make('second', 'mark', () => ladder('another', 'a longer init'));
+    expect(error?.message).to.include('init-0.m4s is there already, with another content');
+    expect(storage.objects.size).to.equal(sent);
   });
 });
