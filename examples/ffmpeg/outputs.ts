@@ -149,14 +149,19 @@ export async function publish(temporary: string, target: string): Promise<void> 
 
 /**
  * The same for a folder of files. One that has its name is gone afterwards; for a moment before, there is neither.
- * Resolves to false where what has it may not be replaced, and stays.
+ * Resolves to false where what has it may not be replaced, and stays. `onFile` is called before each file: a slow disk takes
+ * its time for thousands. What it throws ends this, while nothing has changed.
  */
 export async function publishFolder(
   temporary: string,
   target: string,
   mayReplace: (path: string) => Promise<boolean>,
+  onFile: () => void,
 ): Promise<boolean> {
-  for (const name of await readdir(temporary)) await syncToDisk(join(temporary, name));
+  for (const name of await readdir(temporary)) {
+    onFile();
+    await syncToDisk(join(temporary, name));
+  }
   await syncToDisk(temporary);
   const old = `${temporary}${OLD}`;
   await rename(target, old).catch((error: unknown) => {

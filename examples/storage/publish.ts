@@ -47,7 +47,7 @@ export interface PublishOptions {
   readonly contentType?: string;
   /** Whether an object with another content is as good: a repeated encode may differ in bytes. Default: none is. */
   readonly isAsGood?: (there: FoundObject) => boolean;
-  /** Called after each part. */
+  /** Called after each part that is read or sent. */
   readonly onPart?: () => void;
 }
 
@@ -86,7 +86,7 @@ export async function publishObject(
   options: PublishOptions,
 ): Promise<Published> {
   const { size: bytes } = await stat(path);
-  const file = { path, bytes, sha256: await digestOf(path, 0, bytes) };
+  const file = { path, bytes, sha256: await digestOf({ path, start: 0, bytes }, options) };
   const upload = new Upload(store, location, file, options);
   const partBytes = Math.max(options.partBytes ?? PART_BYTES, Math.ceil(bytes / PARTS_MAX));
   if (!(await upload.isThere())) {
@@ -159,9 +159,9 @@ class Upload {
       const etags: string[] = [];
       for (let start = 0; start < this.#file.bytes; start += partBytes) {
         const bytes = Math.min(partBytes, this.#file.bytes - start);
-        const sha256 = await digestOf(this.#file.path, start, bytes);
+        const part = { path: this.#file.path, start, bytes };
         const query = { partNumber: String(etags.length + 1), uploadId };
-        const body = { path: this.#file.path, start, bytes, sha256 };
+        const body = { ...part, sha256: await digestOf(part, this.#options) };
         etags.push(await this.#again(() => this.#part(query, body)));
         this.#options.onPart?.();
       }
@@ -267,11 +267,26 @@ function nameOf({ bucket, key }: ObjectLocation): string {
   return `output s3://${bucket}/${key}`;
 }
 
-async function digestOf(path: string, start: number, bytes: number): Promise<string> {
+/** A file of a few hundred gigabytes takes minutes. @throws the reason of the signal. */
+async function digestOf(
+  { path, start, bytes }: { readonly path: string; readonly start: number; readonly bytes: number },
+  { signal, onPart }: PublishOptions,
+): Promise<string> {
   const hash = createHash('sha256');
-  if (bytes > 0) {
-    const stream = createReadStream(path, { start, end: start + bytes - 1 });
-    for await (const chunk of stream as AsyncIterable<Buffer>) hash.update(chunk);
+  if (bytes === 0) return hash.digest('hex');
+  const stream = createReadStream(path, { start, end: start + bytes - 1, signal });
+  let unsaid = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      unsaid += chunk.length;
+      if (unsaid < PART_BYTES) continue;
+      unsaid = 0;
+      onPart?.();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   }
   return hash.digest('hex');
 }

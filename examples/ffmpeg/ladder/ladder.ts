@@ -108,7 +108,7 @@ class Ladder {
       const parts = new PartMaker([this.#settings, this.#profile, this.#ctx], this.#folder, plan);
       tell = (share) => parts.report(last, share);
       const files = await parts.makeAll();
-      const packed = await this.#pack(plan, files, folder, encryption);
+      const packed = await this.#pack([plan, files], parts, folder, encryption);
       return this.#describe({ plan, files, packed, folder, mark, place });
     };
     const result = await place.make(mark, write, (share) => tell(share));
@@ -135,14 +135,17 @@ class Ladder {
   }
 
   async #pack(
-    plan: Plan,
-    made: Made,
+    [plan, made]: readonly [Plan, Made],
+    parts: PartMaker,
     folder: string,
     encryption: Encryption | null,
   ): Promise<readonly Packed[]> {
     await made.run('package', packageArguments(contentsOf(plan, made), folder), made.seconds);
     for (const file of made.extras) await copyFile(this.#folder.file(file), join(folder, file));
-    return finishPackage(contentsOf(plan, made), folder, encryption);
+    return finishPackage(contentsOf(plan, made), folder, encryption, {
+      signal: this.#ctx.signal,
+      onSegment: () => parts.report('package', 0.999),
+    });
   }
 
   async #describe(of: {

@@ -3,8 +3,10 @@
  * What has been cut is checked before anybody can see it.
  */
 import { createCipheriv, createHmac } from 'node:crypto';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { RetryableError } from '@soda-scheduler/executor-sdk';
 import { secondsOf } from '../../media/frame-rate.ts';
 import { GUARDED_INPUT } from '../../media/input-guard.ts';
@@ -74,6 +76,12 @@ export function packageArguments({ rungs, audio, grid }: Contents, folder: strin
   ];
 }
 
+export interface Attempt {
+  readonly signal: AbortSignal;
+  /** Called for each segment that is looked at or encrypted: a day has tens of thousands. */
+  readonly onSegment: () => void;
+}
+
 /** What a rung has become. */
 export interface Packed {
   readonly averageKbps: number;
@@ -83,12 +91,13 @@ export interface Packed {
 /**
  * Checks what ffmpeg has cut and writes the playlists. Encrypted segments are for HLS alone: DASH knows no such, so that
  * its manifest goes.
- * @throws {RetryableError} a package that could not be played.
+ * @throws {RetryableError} a package that could not be played; the reason of the signal.
  */
 export async function finishPackage(
   contents: Contents,
   folder: string,
   encryption: Encryption | null,
+  attempt: Attempt,
 ): Promise<readonly Packed[]> {
   const { rungs, captions, grid, seconds } = contents;
   const text = (name: string) => readFile(join(folder, name), 'utf8');
@@ -104,8 +113,8 @@ export async function finishPackage(
   const codecs = codecsIn(await text(MASTER));
   const packed: Packed[] = [];
   for (const [n, playlist] of playlists.entries()) {
-    packed.push(await ratesOf(playlist, folder));
-    const encrypted = encryption && (await encrypt(playlist, folder, encryption));
+    packed.push(await ratesOf(playlist, folder, attempt));
+    const encrypted = encryption && (await encrypt(playlist, folder, encryption, attempt));
     const written = mediaPlaylist(encrypted ?? playlist, encryption?.uri ?? null);
     await writeFile(join(folder, playlistName(n)), written);
   }
@@ -158,10 +167,16 @@ export function alignmentDefect(
   return odd < 0 ? null : `the segments of rung ${odd + 1} are not those of the first`;
 }
 
-async function ratesOf({ init, segments }: MediaPlaylist, folder: string): Promise<Packed> {
+async function ratesOf(
+  { init, segments }: MediaPlaylist,
+  folder: string,
+  { signal, onSegment }: Attempt,
+): Promise<Packed> {
   let [bytes, seconds, peakKbps] = [0, 0, 0];
   if ((await sizeOf(join(folder, init))) === 0) throw empty(init);
   for (const segment of segments) {
+    signal.throwIfAborted();
+    onSegment();
     const size = await sizeOf(join(folder, segment.file));
     if (size === 0) throw empty(segment.file);
     bytes += size;
@@ -187,13 +202,18 @@ async function encrypt(
   playlist: MediaPlaylist,
   folder: string,
   { key, mark }: Encryption,
+  { signal, onSegment }: Attempt,
 ): Promise<MediaPlaylist> {
   const segments: MediaPlaylist['segments'][number][] = [];
   for (const segment of playlist.segments) {
+    signal.throwIfAborted();
+    onSegment();
     const path = join(folder, segment.file);
     const iv = createHmac('sha256', key).update(`${mark} ${segment.file}`).digest().subarray(0, 16);
     const cipher = createCipheriv('aes-128-cbc', key, iv);
-    await writeFile(path, Buffer.concat([cipher.update(await readFile(path)), cipher.final()]));
+    // As a stream: one may be larger than the memory that there is.
+    await pipeline(createReadStream(path), cipher, createWriteStream(`${path}~`));
+    await rename(`${path}~`, path);
     segments.push({ ...segment, iv: iv.toString('hex') });
   }
   return { ...playlist, segments };

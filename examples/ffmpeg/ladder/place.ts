@@ -92,6 +92,7 @@ class FolderPlace implements Place {
   async make(
     _mark: string,
     write: (folder: string) => Promise<LadderResult>,
+    onPlaced: (share: number) => void,
   ): Promise<LadderResult> {
     await removeLeftovers([this.folder], this.#task);
     await makeDirectoryOf(this.folder, this.#output);
@@ -100,9 +101,14 @@ class FolderPlace implements Place {
       await mkdir(temporary);
       const result = await write(temporary);
       await writeLadder(temporary, result);
-      this.#ctx.signal.throwIfAborted();
+      const onFile = () => {
+        this.#ctx.signal.throwIfAborted();
+        onPlaced(0.999);
+      };
+      onFile();
       // Others may have written into it while the ladder was made.
-      if (!(await publishFolder(temporary, this.folder, mayBeReplaced))) throw this.#isNoLadder();
+      const isPlaced = await publishFolder(temporary, this.folder, mayBeReplaced, onFile);
+      if (!isPlaced) throw this.#isNoLadder();
       return result;
     } catch (error) {
       throw describeFsError(error, `output ${this.#output}`);

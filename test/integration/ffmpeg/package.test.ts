@@ -13,6 +13,8 @@ import { parseMediaPlaylist } from '../../../examples/ffmpeg/ladder/playlists.ts
 
 const KEY = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
 
+const ENCRYPTION: Encryption = { key: KEY, uri: 'https://k/1', mark: 'soda:1' };
+
 describe('a package', () => {
   const folders: string[] = [];
   afterEach(() => {
@@ -41,9 +43,12 @@ describe('a package', () => {
     return folder;
   }
 
+  const attempt = (signal = new AbortController().signal, onSegment = () => {}) => ({
+    ...{ signal, onSegment },
+  });
   const locked = async (of: Partial<Encryption> = {}) => {
     const folder = cut();
-    await finishPackage(contents, folder, { key: KEY, uri: 'https://k/1', mark: 'soda:1', ...of });
+    await finishPackage(contents, folder, { ...ENCRYPTION, ...of }, attempt());
     return folder;
   };
   const vectorsOf = (folder: string) =>
@@ -68,5 +73,23 @@ describe('a package', () => {
     }
     const { init } = parseMediaPlaylist(readFileSync(join(first, 'media_0.m3u8'), 'utf8'));
     expect(readFileSync(join(first, init), 'utf8')).to.equal('init');
+  });
+
+  it('is given up between two segments when its attempt has to end', async () => {
+    const [folder, abort, reason] = [cut(), new AbortController(), new Error('canceled')];
+    let seen = 0;
+    // Both are looked at before the first is encrypted.
+    const onSegment = () => void (++seen === 3 && abort.abort(reason));
+    const error = await finishPackage(
+      contents,
+      folder,
+      ENCRYPTION,
+      attempt(abort.signal, onSegment),
+    ).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.equal(reason);
+    expect(readFileSync(join(folder, 'segment-0-00002.m4s'))).to.deep.equal(Buffer.alloc(50, 1));
   });
 });

@@ -21,15 +21,18 @@ describe('the folder of a ladder', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  async function placed(use: (place: Place) => Promise<unknown>): Promise<void> {
+  async function placed(
+    use: (place: Place) => Promise<unknown>,
+    signal: AbortSignal = ctx.signal,
+  ): Promise<void> {
     const mediaRoot = await MediaRoot.open(root);
     const settings = { mediaRoot } as Parameters<typeof placeFor>[1];
     await WorkFolder.within(mediaRoot, task, ctx, async (work) =>
-      use(await placeFor('vod', settings, [task, ctx], work)),
+      use(await placeFor('vod', settings, [task, { ...ctx, signal }], work)),
     );
   }
 
-  const make = (place: Place, meanwhile = () => {}) =>
+  const make = (place: Place, meanwhile = () => {}, onPlaced = (_share: number) => {}) =>
     place.make(
       'mark',
       async (folder) => {
@@ -37,7 +40,7 @@ describe('the folder of a ladder', () => {
         meanwhile();
         return { fingerprint: 'mark' } as LadderResult;
       },
-      () => {},
+      onPlaced,
     );
   const leftAlone = 'output vod exists, and is no ladder: it is left alone';
   const failure = (of: Promise<unknown>) =>
@@ -68,6 +71,18 @@ describe('the folder of a ladder', () => {
       await make(place);
     });
     expect(readdirSync(join(root, 'new/films'))).to.deep.equal(['vod']);
+  });
+
+  it('is not there where the attempt has to end while files go to the disk', async () => {
+    const abort = new AbortController();
+    const shares: number[] = [];
+    const onPlaced = (share: number) => {
+      if (shares.push(share) === 2) abort.abort(new Error('canceled'));
+    };
+    const making = placed((place) => make(place, () => {}, onPlaced), abort.signal);
+    expect(await failure(making)).to.equal('canceled');
+    expect(shares).to.have.length(2);
+    expect(visible()).to.deep.equal([]);
   });
 
   it('leaves alone what others have written there meanwhile', async () => {

@@ -1,7 +1,7 @@
 /** Servers that are slow without being silent, asked for inputs and given outputs; and inputs that a disk has no room for. */
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -89,12 +89,26 @@ describe('what is remote', function () {
     }
   });
 
+  const storeOf = () =>
+    new ObjectStore({
+      ...{ endpoint: base, region: 'r', accessKeyId: 'k', secretAccessKey: 's' },
+      ...{ buckets: ['films'], shortAnswerMsMax: 100 },
+    });
+
+  it('is asked nothing where the attempt has to end while a large file is read', async () => {
+    const path = join(folder, 'out');
+    writeFileSync(path, '');
+    truncateSync(path, 200 * 2 ** 20);
+    const [abort, reason] = [new AbortController(), new Error('canceled')];
+    let parts = 0;
+    const onPart = () => void (++parts === 2 && abort.abort(reason));
+    const location = { bucket: 'films', key: 'out' };
+    const options = { signal: abort.signal, onPart };
+    expect(await errorOf(publishObject(storeOf(), location, path, options))).to.equal(reason);
+    expect([parts, seen.length]).to.deep.equal([2, 0]);
+  });
+
   describe('of servers that say a byte now and then', () => {
-    const storeOf = () =>
-      new ObjectStore({
-        ...{ endpoint: base, region: 'r', accessKeyId: 'k', secretAccessKey: 's' },
-        ...{ buckets: ['films'], shortAnswerMsMax: 100 },
-      });
     const asked = (wanted: string) => seen.filter(({ method }) => method === wanted).length;
     const drip = (response: ServerResponse) => {
       const timer = setInterval(() => response.write(' '), 10);
