@@ -56,10 +56,19 @@ export type PlacedOutput = Readonly<z.output<typeof placed>>;
 /** A finished output, as the result of the task and the checkpoint list it. */
 export type FinishedOutput = Readonly<z.output<typeof finishedOutput>>;
 
-const checkpoint = z.object({ done: z.array(finishedOutput) });
+const checkpoint = z.object({
+  done: z.array(
+    finishedOutput.extend({
+      /** Of its source and wishes. Absent in checkpoints of before. */
+      fingerprint: z.string().optional(),
+    }),
+  ),
+});
 
 /** What an earlier attempt finished; nothing where the checkpoint is not one of ours. */
-export function finishedBefore(lastCheckpoint: unknown): readonly FinishedOutput[] {
+export function finishedBefore(
+  lastCheckpoint: unknown,
+): readonly (FinishedOutput & { readonly fingerprint?: string | undefined })[] {
   const parsed = checkpoint.safeParse(lastCheckpoint);
   return parsed.success ? parsed.data.done : [];
 }

@@ -98,9 +98,8 @@ export class RenditionMaker {
   }
 
   async makeAll(): Promise<Renditions> {
-    const before = finishedBefore(this.#ctx.lastCheckpoint);
     const outputs: Renditions['outputs'][number][] = [];
-    const found = await this.#findAll(before);
+    const found = await this.#findAll();
     let isPrepared = false;
     for (const [index, rendition] of this.#renditions.entries()) {
       const finished = found[index] ?? null;
@@ -117,17 +116,26 @@ export class RenditionMaker {
   }
 
   /** Before the first is made: one that may not be made would cost the others. */
-  async #findAll(before: readonly FinishedOutput[]): Promise<readonly (PlacedOutput | null)[]> {
+  async #findAll(): Promise<readonly (PlacedOutput | null)[]> {
+    const before = finishedBefore(this.#ctx.lastCheckpoint);
     const found: (PlacedOutput | null)[] = [];
     for (const { output, target, source } of this.#renditions) {
-      const known = before.find(({ path }) => path === output.path);
-      found.push(await target.find(fingerprintOf(source.identity, output), known));
+      const fingerprint = fingerprintOf(source.identity, output);
+      // The input may have been replaced since.
+      const known = before.find(
+        (one) => one.path === output.path && one.fingerprint === fingerprint,
+      );
+      found.push(await target.find(fingerprint, known));
     }
     return found;
   }
 
   #saveCheckpoint(outputs: Renditions['outputs']): void {
-    this.#ctx.checkpoint({ done: outputs.map(({ skipped: _, ...rest }) => rest) });
+    const done = outputs.map(({ skipped: _, ...rest }, index) => {
+      const { source, output } = this.#renditions[index] as Rendition;
+      return { ...rest, fingerprint: fingerprintOf(source.identity, output) };
+    });
+    this.#ctx.checkpoint({ done });
   }
 
   async #prepare(outputs: Renditions['outputs']): Promise<void> {

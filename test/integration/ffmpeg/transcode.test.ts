@@ -205,6 +205,11 @@ describe('a transcode', function () {
     // A later attempt finds it done, and still says so.
     const fourth = await outputsOf({ params, checkpoint: third.checkpoints.at(-1) });
     expect(fourth[0]).to.include({ skipped: true, replaced: true });
+
+    // What was made of an input that is another one by now is made anew.
+    utimesSync(join(root, 'clip.mp4'), 1, 1);
+    const fifth = await outputsOf({ params, checkpoint: third.checkpoints.at(-1) });
+    expect(fifth.map(({ skipped }) => skipped)).to.deep.equal([false, false]);
   });
 
   it('ends ffmpeg when it is told to', async () => {
