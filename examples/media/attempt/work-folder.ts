@@ -45,16 +45,15 @@ export class WorkFolder {
     work: (folder: WorkFolder) => Promise<Result>,
   ): Promise<Result> {
     const folder = new WorkFolder(mediaRoot.workFolder(task), ctx.token);
-    const remove = () => rm(folder.path, { recursive: true, force: true });
     const timer = setInterval(() => void folder.#sayInUse(), IN_USE_EVERY_MS).unref();
     try {
       await folder.#sayInUse();
       await folder.#removeDrafts();
       const result = await work(folder);
-      await remove();
+      await folder.#removeAll();
       return result;
     } catch (error) {
-      if (isLast(error)) await remove();
+      if (isLast(error)) await folder.#removeAll();
       throw error;
     } finally {
       clearInterval(timer);
@@ -107,6 +106,13 @@ export class WorkFolder {
   /** What is done with, and is in the way of nobody. */
   async remove(name: string): Promise<void> {
     await rm(this.file(name), { recursive: true, force: true });
+  }
+
+  /** What cannot be removed is left to whoever sweeps, and changes nothing of how the attempt ends. */
+  async #removeAll(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch((error: Error) =>
+      console.warn(`${this.path} cannot be removed, and is left: ${error.message}`),
+    );
   }
 
   /** By its time: what nobody has used for long is removed by whoever sweeps. */

@@ -122,6 +122,20 @@ describe('the sweep of a media root', () => {
     }
   });
 
+  it('is left what an attempt cannot remove, which ends all the same', async () => {
+    const ends = (error: Error | null) =>
+      WorkFolder.within(mediaRoot, taskOf('a'), { token: '1.1' }, async () => {
+        rmSync(mediaRoot.workFolders, { recursive: true, force: true });
+        writeFileSync(mediaRoot.workFolders, 'it is no folder, and nothing in it can be removed');
+        if (error !== null) throw error;
+        return 'done';
+      }).catch((thrown: unknown) => thrown);
+    expect(await ends(null)).to.equal('done');
+    rmSync(mediaRoot.workFolders);
+    const error = new NonRetryableError('no');
+    expect(await ends(error)).to.equal(error);
+  });
+
   it('gives a folder its name back that was being replaced when everything was killed', async () => {
     const [target, rest] = [join(root, 'vod'), join(root, '.soda~default~l~0~abc~old')];
     mkdirSync(rest);
