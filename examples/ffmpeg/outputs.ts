@@ -183,7 +183,11 @@ export async function publishFolder(
   }
   await rename(temporary, target);
   await syncToDisk(dirname(target));
-  await rm(old, { recursive: true, force: true });
+  // The new one is there, whatever becomes of the old one.
+  await rm(old, { recursive: true, force: true, maxRetries: 3 }).catch(
+    ({ code }: NodeJS.ErrnoException) =>
+      console.warn(`${old} cannot be removed, and is left: ${code}`),
+  );
   return true;
 }
 

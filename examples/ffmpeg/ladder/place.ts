@@ -84,6 +84,8 @@ class FolderPlace implements Place {
   async find(mark: string): Promise<LadderResult | null> {
     await noteTargets(this.#work, { files: [], folder: this.folder });
     await bringBackFolder(this.folder, this.#task);
+    // Also where there is nothing to make: the attempt that has put it there may have died before it had removed the older one.
+    await removeLeftovers([this.folder], this.#task);
     if (!(await mayBeReplaced(this.folder))) throw this.#isNoLadder();
     const before = await ladderIn(this.folder);
     return before?.fingerprint === mark ? before : null;
@@ -94,7 +96,6 @@ class FolderPlace implements Place {
     write: (folder: string) => Promise<LadderResult>,
     onPlaced: (share: number) => void,
   ): Promise<LadderResult> {
-    await removeLeftovers([this.folder], this.#task);
     await makeDirectoryOf(this.folder, this.#output);
     const temporary = temporaryFor(this.folder, this.#task, 0, this.#ctx.token);
     try {

@@ -1,6 +1,7 @@
 /** Where a ladder goes, and what it may replace there. */
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,6 +60,30 @@ describe('the folder of a ladder', () => {
     });
     expect(readdirSync(join(root, 'vod'))).to.have.members(['ladder.json', 'master.m3u8']);
     expect(visible()).to.deep.equal(['vod']);
+  });
+
+  it('is there without the older one also where the attempt was killed that replaced it', async () => {
+    await placed((place) => make(place));
+    const old = join(root, '.soda~default~l~0~abc~old');
+    mkdirSync(old);
+    await placed(async (place) => {
+      expect(await place.find('mark')).to.deep.equal({ fingerprint: 'mark' });
+    });
+    expect(visible()).to.deep.equal(['vod']);
+  });
+
+  it('is there also where the older one cannot be removed', async () => {
+    await placed((place) => make(place));
+    // So deep that no path can name the innermost.
+    const deep = 'n=0; while [ $n -lt 20 ]; do mkdir $0; cd $0; n=$((n+1)); done; mkdir $0';
+    execFileSync('sh', ['-c', deep, 'x'.repeat(200)], { cwd: join(root, 'vod') });
+    try {
+      await placed((place) => make(place));
+      expect(readdirSync(join(root, 'vod'))).to.have.members(['ladder.json', 'master.m3u8']);
+      expect(visible()).to.have.length(2);
+    } finally {
+      for (const name of visible()) execFileSync('rm', ['-rf', join(root, name)]);
+    }
   });
 
   it('is in a folder that is made once there is something to write', async () => {
