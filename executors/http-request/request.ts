@@ -34,10 +34,17 @@ const SILENCE_MS = 30_000;
 const POLL_FAILURES_MAX = 5;
 /** A server may say any time; a question later than this is of no use to who waits for it. */
 const RETRY_AFTER_MS_MAX = 600_000;
+/** Statuses of what was begun, and is there no more. */
+const GONE = [404, 410];
 const RESULT_BYTES_MAX = 192 * 1024;
 const EXCERPT_LENGTH_MAX = 500;
 
-const checkpoint = z.object({ poll: z.string() });
+const checkpoint = z.object({
+  /** Where to ask; absent: what was begun last has failed or is gone, and another attempt begins it anew. */
+  poll: z.string().optional(),
+  /** How often it was begun before. */
+  run: z.int().min(0).default(0),
+});
 
 interface Answer {
   readonly status: number;
@@ -73,6 +80,7 @@ interface Surroundings {
 class Exchange {
   readonly #params: RequestParams;
   readonly #around: Surroundings;
+  #run = 0;
 
   constructor(params: RequestParams, around: Surroundings) {
     this.#params = params;
@@ -84,14 +92,16 @@ class Exchange {
     const { ctx, requests } = this.#around;
     requests.check(url);
     if (poll === undefined) return this.#resultOf(await this.#begin());
-    const before = checkpoint.safeParse(ctx.lastCheckpoint);
-    let where = before.success ? before.data.poll : null;
-    if (where === null) {
+    const { data: before } = checkpoint.safeParse(ctx.lastCheckpoint);
+    this.#run = before?.run ?? 0;
+    let where = before?.poll;
+    ctx.log.info(where === undefined ? 'beginning it' : `asking on at ${shown(where)}`);
+    if (where === undefined) {
       where = pollUrl(poll, await this.#begin(), url);
       requests.check(where);
-      ctx.checkpoint({ poll: where });
+      ctx.checkpoint({ poll: where, run: this.#run });
+      ctx.log.info(`asking at ${shown(where)}`);
     }
-    ctx.log.info(before.success ? `asking on at ${shown(where)}` : `asking at ${shown(where)}`);
     return this.#resultOf(await this.#ask(where, poll));
   }
 
@@ -101,8 +111,9 @@ class Exchange {
     const body = json === undefined ? text : JSON.stringify(json);
     const sent = {
       ...(json !== undefined && { 'content-type': 'application/json' }),
-      // The same for all attempts: who knows the header does not begin the same thing twice.
-      ...(method !== 'GET' && method !== 'HEAD' && { 'idempotency-key': idempotencyKey(task) }),
+      // The same for all attempts, until what was begun has failed: who knows the header does not begin the same thing twice.
+      ...(method !== 'GET' &&
+        method !== 'HEAD' && { 'idempotency-key': idempotencyKey(task, this.#run) }),
       ...lowerCased(headers),
     };
     const answer = await this.#send(url, method, sent, body);
@@ -117,11 +128,12 @@ class Exchange {
       let pauseMs = poll.interval_seconds * 1000;
       try {
         const answer = await this.#send(where, 'GET', lowerCased(this.#params.headers));
+        const hasFailed = poll.failed !== undefined && holds(poll.failed, answer.body);
+        // Whoever tries again wants another one: asked for this one, the answer would be the same for ever.
+        if (hasFailed || GONE.includes(answer.status)) ctx.checkpoint({ run: this.#run + 1 });
         expectStatus(answer, undefined);
         failureCount = 0;
-        if (poll.failed !== undefined && holds(poll.failed, answer.body)) {
-          throw new NonRetryableError(`it has failed: ${excerptOf(answer.body)}`);
-        }
+        if (hasFailed) throw new NonRetryableError(`it has failed: ${excerptOf(answer.body)}`);
         if (holds(poll.done, answer.body)) return answer;
         reportPercent(ctx, poll, answer.body);
       } catch (error) {
@@ -241,8 +253,8 @@ function reportPercent(ctx: TaskContext, { percent_at: at }: Poll, body: unknown
   else ctx.progress({ percent: Math.min(100, Math.max(0, percent)), state: 'polling' });
 }
 
-function idempotencyKey({ namespace, id }: Task): string {
-  return `${namespace}/${id}`;
+function idempotencyKey({ namespace, id }: Task, run: number): string {
+  return run === 0 ? `${namespace}/${id}` : `${namespace}/${id}/${run}`;
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -285,7 +285,7 @@ describe('http.request', () => {
       const { result, progress, checkpoints } = await begin();
       expect(result).to.deep.include({ body: { state: 'done', n: 1 } });
       expect(progress[0]).to.include({ percent: 20 });
-      expect(checkpoints).to.deep.equal([{ poll: `${base}/jobs/a%2Fb` }]);
+      expect(checkpoints).to.deep.equal([{ poll: `${base}/jobs/a%2Fb`, run: 0 }]);
       expect(seen.map(({ url }) => url).slice(1)).to.deep.equal(Array(3).fill('/jobs/a%2Fb'));
     });
 
@@ -304,6 +304,26 @@ describe('http.request', () => {
       reply = job('x', 500);
       expect((await begin()).error).to.be.instanceOf(RetryableError);
       expect(seen.slice(2).filter(({ method }) => method === 'GET')).to.have.length(5);
+    });
+
+    it('begins anew, under another key, where what was begun has failed or is gone', async () => {
+      for (const state of [{ state: 'failed' }, 404, 410]) {
+        seen = [];
+        reply = job('x', state);
+        const first = await begin();
+        expect(first.error).to.be.instanceOf(NonRetryableError);
+        reply = job('y', { state: 'done' });
+        const second = await begin({}, { checkpoint: first.checkpoints.at(-1) });
+        expect(second.result).to.deep.include({ body: { state: 'done' } });
+        expect(second.checkpoints).to.deep.equal([{ poll: `${base}/jobs/y`, run: 1 }]);
+        const begun = seen.filter(({ method }) => method === 'POST');
+        expect(begun.map(({ headers }) => headers['idempotency-key'])).to.deep.equal([
+          ...['default/task-1', 'default/task-1/1'],
+        ]);
+      }
+      // One that has no answer now may have one later, and is asked on.
+      reply = job('x', 500);
+      expect((await begin()).checkpoints).to.have.length(1);
     });
 
     it('waits for ten minutes at the most, whatever a server says', async () => {
