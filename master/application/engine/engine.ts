@@ -61,8 +61,8 @@ export class Engine {
   #askedAt = 0;
   readonly #watch: StoreWatch;
   readonly #standStill: StandStill;
-  /** When deadlines were last fired. */
-  #judgedAt = 0;
+  /** Since when more has arrived than is stepped; null: all that had arrived was, when time was last looked at. */
+  #behindSince: number | null = null;
   #followsWall = false;
 
   constructor(options: EngineOptions) {
@@ -221,8 +221,9 @@ export class Engine {
     });
     // Last: what has arrived counts before anybody is judged by the time.
     if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now || hiddenMs > 0) {
-      const isBehind = this.#mailbox.size > 0 && now - this.#judgedAt < BEHIND_MS_MAX;
-      if (!isBehind) this.#judgedAt = now;
+      // From now on, and not from the last judgement: of a commit that hung everything lies unread.
+      this.#behindSince = this.#mailbox.size > 0 ? (this.#behindSince ?? now) : null;
+      const isBehind = this.#behindSince !== null && now - this.#behindSince < BEHIND_MS_MAX;
       step(state, { type: 'ticked', hiddenMs, isBehind, pauseOfAll: pauseOfAll?.() }, now, output);
     }
     await this.#release(state, output, eventCount, now);
@@ -333,7 +334,7 @@ export class Engine {
     link.useSecrets(began.secrets);
     // The clock may have been behind.
     this.#askedAt = begun;
-    this.#judgedAt = begun;
+    this.#behindSince = null;
     // What of it was before is part of the absence.
     this.#standStill.take();
     const rows = await readAll(store, (question) => this.#watch.ask(question));

@@ -1,8 +1,10 @@
 /**
  * Events that wait for a turn, in the order in which they came. What a newer event of the same kind
- * and session makes pointless gives way to it, so that a commit that hangs gathers one heartbeat of
- * each executor and not one for every few seconds. While there is no state to step it takes nothing:
- * whatever executors say then they say again once they are told to come back.
+ * and session makes pointless gives way to it, so that a commit that hangs gathers two heartbeats of
+ * each executor and not one for every few seconds. The first of them keeps its place: else each that comes
+ * would send it to the end again, and where turns lag by more than an interval none would ever be stepped.
+ * While there is no state to step it takes nothing: whatever executors say then they say again once
+ * they are told to come back.
  *
  * Bounded: requests and callbacks by those who post them, frames by their bytes (`isFull`), all else
  * by the number of executors.
@@ -19,7 +21,8 @@ import type { Event } from '../../domain/events.ts';
 export class Mailbox {
   /** With the bytes that count against the bound, in order. */
   readonly #events = new Map<Event, number>();
-  readonly #newest = new Map<string, Event>();
+  /** Those that may give way, oldest first. */
+  readonly #replaceable = new Map<string, Event[]>();
   readonly #all: Tally;
   /** Of these the ones in here. */
   #frameBytes = 0;
@@ -52,7 +55,7 @@ export class Mailbox {
   shut(): void {
     this.#isOpen = false;
     this.#events.clear();
-    this.#newest.clear();
+    this.#replaceable.clear();
     this.#count(-this.#frameBytes);
   }
 
@@ -61,9 +64,10 @@ export class Mailbox {
     if (!this.#isOpen) return;
     const key = replaceableKey(event);
     if (key !== null) {
-      const older = this.#newest.get(key);
-      if (older !== undefined) this.#events.delete(older);
-      this.#newest.set(key, event);
+      const waiting = this.#replaceable.get(key) ?? [];
+      if (waiting.length > keptCount(event)) this.#drop(waiting.pop());
+      waiting.push(event);
+      this.#replaceable.set(key, waiting);
     }
     this.#events.set(event, frameBytes);
     this.#count(frameBytes);
@@ -72,6 +76,19 @@ export class Mailbox {
   #count(bytes: number): void {
     this.#frameBytes += bytes;
     this.#all.bytes += bytes;
+  }
+
+  #drop(event: Event | undefined): void {
+    if (event === undefined) return;
+    this.#count(-(this.#events.get(event) ?? 0));
+    this.#events.delete(event);
+  }
+
+  #noteTaken(key: string | null): void {
+    if (key === null) return;
+    const waiting = this.#replaceable.get(key);
+    waiting?.shift();
+    if (waiting?.length === 0) this.#replaceable.delete(key);
   }
 
   /**
@@ -93,13 +110,17 @@ export class Mailbox {
       } else weight += 1;
       this.#events.delete(event);
       this.#count(-bytes);
-      const key = replaceableKey(event);
-      if (key !== null) this.#newest.delete(key);
+      this.#noteTaken(replaceableKey(event));
       takenCount += 1;
       if (!take(event)) break;
     }
     return takenCount;
   }
+}
+
+/** How many older ones of its key keep their place. That somebody is there has to be heard in time. */
+function keptCount({ type }: Event): number {
+  return type === 'heartbeatReceived' || type === 'executorResumed' ? 1 : 0;
 }
 
 /** Of a callback that was put off nobody has seen the row. */

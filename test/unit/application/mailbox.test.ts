@@ -77,6 +77,25 @@ describe('the mailbox', () => {
     expect(turnOf(mailbox)).to.deep.equal(hellos.slice(1));
   });
 
+  it('keeps the place of the first heartbeat that waits, and the newest behind it', () => {
+    const mailbox = new Mailbox();
+    mailbox.open();
+    const beat = (rssBytes: number): Event => ({
+      type: 'heartbeatReceived',
+      ...{ executorId: 'x', sessionId: 'x/1', draining: false, running: [] },
+      ...{ loopLagMs: 1, rssBytes },
+    });
+    const beats = [1, 2, 3, 4, 5].map(beat);
+    const submit: Event = { type: 'tasksSubmitted', request: 1, tasks: [] };
+    for (const event of [beats[0]!, submit, beats[1]!, beats[2]!]) mailbox.put(event, 1);
+    expect(mailbox.frameBytes).to.equal(3);
+    expect(turnOf(mailbox, 1)).to.deep.equal([beats[0]]);
+    // What came before keeps its place now.
+    for (const event of [beats[3]!, beats[4]!]) mailbox.put(event, 1);
+    expect(turnOf(mailbox)).to.deep.equal([submit, beats[2], beats[4]]);
+    expect([mailbox.size, mailbox.frameBytes]).to.deep.equal([0, 0]);
+  });
+
   it('is full by the frames of all mailboxes, and gives back what it held', () => {
     const all = { bytes: 0 };
     const [one, other] = [new Mailbox(all), new Mailbox(all)];

@@ -1,5 +1,6 @@
 /** Time that the master could not see counts against nobody; time that it could see does. */
 import { expect } from 'chai';
+import { TURN_EVENT_COUNT_MAX } from '../../../master/domain/bounds.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import { restore } from '../../../master/domain/state/restore.ts';
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
@@ -124,6 +125,28 @@ describe('a time in which the process stood still', () => {
 });
 
 describe('a slow commit', () => {
+  it('loses nobody whose heartbeats have arrived behind more than a turn can step', async () => {
+    const { engine, store, clock, master } = createEngine({ leaseMs: 6_000 });
+    const { ended } = await engine.start();
+    engine.post({ type: 'executorConnected', ...hello({ leaseMs: 6_000 }) });
+    await settled();
+    store.held.add('commit');
+    master.submit([newTask({ id: 't', type: 'other' })]).catch(() => undefined);
+    await settled();
+    for (let i = 0; i < 3 * TURN_EVENT_COUNT_MAX; i++) {
+      const of = { executorId: 'gone', sessionId: `gone/${i}` };
+      engine.post({ type: 'executorDisconnected', ...of, left: false });
+    }
+    clock.advance(7_000);
+    const beat = { executorId: 'x', sessionId: 'x/1', draining: false, running: [] };
+    engine.post({ type: 'heartbeatReceived', ...beat, loopLagMs: 1, rssBytes: 1 });
+    store.release();
+    await settled();
+    expect(engine.state?.executors.has('x'), 'its heartbeat had come').to.equal(true);
+    await engine.stop();
+    await ended;
+  });
+
   it('loses nobody whose heartbeats have arrived, and holds up no deadline', async () => {
     const { engine, store, clock, master } = createEngine({ leaseMs: 6_000 });
     const { ended } = await engine.start();
