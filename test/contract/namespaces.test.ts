@@ -298,6 +298,19 @@ describeStores('namespaces', (open) => {
     expect(await store.withWork()).to.deep.equal([0, other]);
   });
 
+  it('names those with bookings that are not over, and deletes none of them', async () => {
+    const [mine, films] = both;
+    const put = (n: number) => ({ op: 'put', table: 'booking', ...wholeRows.booking(1, n) }) as const;
+    await films.commit(commit(terms[1], { writes: [put(0)] }));
+    expect(await store.withWork()).to.deep.equal([other]);
+    expect(await store.deleteNamespace(other)).to.equal(false);
+    await films.commit(commit(terms[1], { writes: [put(2)] }));
+    expect(await store.withWork(), 'it has ended').to.deep.equal([]);
+    await mine.commit(commit(terms[0], { writes: [put(1)] }));
+    expect(await store.withWork()).to.deep.equal([0]);
+    expect(await store.deleteNamespace(other)).to.equal(true);
+  });
+
   it('keeps settings', async () => {
     const paused = { at: NOW, by: 'ann', reason: 'no disk: "\u00fc"', until: NOW + 5 };
     const changed = { paused, retention: 'long', maxWaiting: 0, maxRunning: 7 } as const;

@@ -252,7 +252,8 @@ export class Leading<L extends Leader> implements Part {
 
 function hasNothing(state: State): boolean {
   const { tasks, waitingCount, suspendedCount, executors, elders } = state;
-  const { notifying, notifications } = state;
+  const { notifying, notifications, bookings } = state;
   const count = tasks.size + waitingCount + suspendedCount + executors.size + elders.size;
-  return count + notifying.size + notifications.size + openWorkCount(state) === 0;
+  const bookingCount = bookings.byId.size - bookings.over.size;
+  return count + notifying.size + notifications.size + openWorkCount(state) + bookingCount === 0;
 }

@@ -17,7 +17,7 @@ export function beginDoubt(state: State, task: Task, doubt: Doubt, now: number):
   state.deadlines.push({ at: doubt.at, kind: 'doubt', key });
   if (doubt.isExcused) return now;
   let count = task.crashCount;
-  for (const { taskSeq, checkpoint, isExcused } of state.doubts.values()) {
+  for (const { taskSeq, checkpoint, isExcused } of state.doubts.of(task.id).values()) {
     if (taskSeq === task.seq && checkpoint === task.checkpoint && !isExcused) count++;
   }
   return count < state.policy.crashBudget ? now : doubt.at + DECISION_MS;
@@ -25,7 +25,7 @@ export function beginDoubt(state: State, task: Task, doubt: Doubt, now: number):
 
 /** A task that has ended has no more use for a decision. */
 export function forgetDoubts(state: State, task: Task): void {
-  for (const [key, { taskSeq }] of state.doubts) {
+  for (const [key, { taskSeq }] of state.doubts.of(task.id)) {
     if (taskSeq === task.seq) state.doubts.delete(key);
   }
 }

@@ -2,7 +2,7 @@
  * Everything the scheduler knows, in memory. A mirror of rows: it may be thrown away and rebuilt
  * at any moment (`restore.ts`). Only `step` and what it calls change it.
  */
-import type { Doubt, Executor, ExecutorRecord, Leftover } from '../model/executor.ts';
+import type { Executor, ExecutorRecord, Leftover } from '../model/executor.ts';
 import { ALERTS_AT_ONCE_MAX, ALERTS_PER_SECOND_MAX } from '../alerts/bounds.ts';
 import { RELEASE_COUNT_MAX } from '../bounds.ts';
 import { Deadlines } from '../queue/deadlines.ts';
@@ -14,6 +14,7 @@ import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
 import { OpenTasks } from '../queue/open-tasks.ts';
 import { Allowances } from './allowances.ts';
+import { Doubts } from './doubts.ts';
 import { Paces } from './paces.ts';
 import { RunTimes } from './run-times.ts';
 import type { Shares } from '../queue/shares.ts';
@@ -163,7 +164,7 @@ export interface State {
   /** Executors of which that may have changed in this step. */
   readonly unsettled: Set<Executor>;
   /** Losses that are not decided yet, by `elderKey` of the process. */
-  readonly doubts: Map<string, Doubt>;
+  readonly doubts: Doubts;
   readonly pools: Map<string, Pool>;
   /** Grows with every change of what is in pools. */
   fleetVersion: number;
@@ -262,7 +263,7 @@ export const createState = (options: Start): State => ({
   attemptCount: 0,
   leftovers: new Map(),
   unsettled: new Set(),
-  doubts: new Map(),
+  doubts: new Doubts(),
   pools: new Map(),
   fleetVersion: 0,
   choices: new WeakMap(),

@@ -54,7 +54,7 @@ export function contactRegained(
   for (const { taskId, attempt } of fenced) {
     const isMeant = (of: { readonly taskId: string; readonly attempt: number } | null) =>
       of?.taskId === taskId && of.attempt === attempt;
-    for (const [key, doubt] of state.doubts) {
+    for (const [key, doubt] of state.doubts.of(taskId)) {
       if (doubt.executorId !== executorId || !isMeant(doubt)) continue;
       decide(state, key, 'lost_contact', now, out);
     }

@@ -151,7 +151,8 @@ export class HttpNotifier {
     const json = await this.#body(turn.item);
     let verdict: Verdict = 'unknown';
     let tried: Tried | null = null;
-    if (typeof json !== 'string') tried = json;
+    if (json instanceof Error) this.#wait(turn.item, json.message, FIRST_ANSWER_WAIT_MS);
+    else if (typeof json !== 'string') tried = json;
     else if (!this.#stopped) {
       const answer = await this.#requests.post({
         url: turn.item.url,
@@ -172,14 +173,15 @@ export class HttpNotifier {
     this.#queue.settle(turn, verdict);
   }
 
-  /** The body; or how the try ends without one. */
-  async #body(delivery: Delivery): Promise<string | Tried> {
+  /** The body; how the try ends without one; or why there is no try, which costs none. */
+  async #body(delivery: Delivery): Promise<string | Tried | Error> {
     const { notification, url, sender } = delivery;
     const refusal = this.#options.policy.checkUrl(url);
     if (refusal !== null) return failed(null, refusal.message);
     try {
       if (delivery.task === null) {
-        const found = await sender.findTask(notification.taskId);
+        const found = await sender.findTask(notification.taskId).catch(unread);
+        if (found instanceof Error) return found;
         if (found === null) return gone('the task is not retained');
         delivery.task = found.task;
       }
@@ -187,7 +189,7 @@ export class HttpNotifier {
       if (!isAbout(notification, delivery.task)) return gone('the task was run again');
       return callbackJson(delivery.task, sender.namespace);
     } catch (error) {
-      return failed(null, `the task could not be read: ${messageOf(error)}`);
+      return failed(null, `the callback could not be made: ${messageOf(error)}`);
     }
   }
 
@@ -202,12 +204,11 @@ export class HttpNotifier {
   }
 
   /** A receiver that answers nothing must not hold the places in which others wait. */
-  #putOff({ notification, url, term, sender }: Delivery, isFailing: boolean): void {
-    const { taskSeq, finishedAt } = notification;
+  #putOff(delivery: Delivery, isFailing: boolean): void {
+    const { url } = delivery;
     const why = isFailing ? 'answers no callback in time' : 'has not answered its first callback';
-    const error = oneLine(`not sent: ${url.origin} ${why}`);
     const afterMs = isFailing ? FAILING_WAIT_MS : FIRST_ANSWER_WAIT_MS;
-    sender.post({ type: 'notificationPutOff', term, taskSeq, finishedAt, error, afterMs });
+    this.#wait(delivery, `${url.origin} ${why}`, afterMs);
     if (this.#putOffOrigins.push(url.origin) > 1) return;
     this.#options.clock.soon(() => {
       const put_off = this.#putOffOrigins.length;
@@ -215,6 +216,13 @@ export class HttpNotifier {
       this.#putOffOrigins = [];
       this.#options.log.warn('callbacks were put off, not sent', { put_off, origins });
     });
+  }
+
+  #wait({ notification, term, sender }: Delivery, why: string, afterMs: number): void {
+    if (this.#stopped) return;
+    const { taskSeq, finishedAt } = notification;
+    const error = oneLine(`not sent: ${why}`);
+    sender.post({ type: 'notificationPutOff', term, taskSeq, finishedAt, error, afterMs });
   }
 
   #report(
@@ -248,6 +256,10 @@ function triedOf({ status, text, retryAfter, tryCount }: Answer): Tried {
 
 function failed(status: number | null, error: string): Tried {
   return { outcome: 'failed', status, error: oneLine(error), retryAfterMs: null, tryCount: 1 };
+}
+
+function unread(error: unknown): Error {
+  return new Error(`the task could not be read: ${messageOf(error)}`);
 }
 
 /** There is nothing to send any more. */

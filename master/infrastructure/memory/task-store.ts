@@ -27,6 +27,7 @@ import { inNamespace, TermLost } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
+import { isBookingOver } from '../../domain/booking/booking.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import { creditOf, pauseMoved, pausesOfSome, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
@@ -325,7 +326,8 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   get hasWork(): boolean {
     const isPending = ({ notification }: Ended) => notification?.state === 'pending';
     const isOpen = [...this.#rows.of('work').values()].some((work) => !isOver(work));
-    return isOpen || this.#live.size > 0 || [...this.#history.values()].some(isPending);
+    const isBooked = [...this.#rows.of('booking').values()].some((one) => !isBookingOver(one));
+    return isOpen || isBooked || this.#live.size > 0 || [...this.#history.values()].some(isPending);
   }
 
   /** Nobody may write any more who did. */

@@ -210,6 +210,19 @@ describe('HTTP notifier', () => {
     });
   });
 
+  it('takes none of the tries of one whose task cannot be read', async () => {
+    const task = taskOf('stored');
+    bench.stored.get = () => {
+      throw new Error('no reader is free');
+    };
+    bench.own.deliver(notificationOf(task, { url: bench.base }), null, 1);
+    const error = 'not sent: the task could not be read: no reader is free';
+    expect(await bench.putOffs.take()).to.include({ taskSeq: task.seq, error });
+    bench.stored.get = () => ({ task, notification: null });
+    bench.own.deliver(notificationOf(task, { url: bench.base }), null, 1);
+    expect(await bench.answered(200)).to.include({ outcome: 'delivered', tryCount: 1 });
+  });
+
   it('sends nothing about a run that was replaced by another, and gives its place back', async () => {
     const task = taskOf('again');
     const notification = notificationOf(task, { url: bench.base });

@@ -8,6 +8,7 @@ import { StoreUnusable } from '../../../master/application/ports.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import { MINUTE, SECOND } from '../../helpers/domain.ts';
 import { leaderOn } from '../../helpers/engine.ts';
+import { commit, wholeRows } from '../../contract/sample.ts';
 import { ManualClock, settled } from '../../helpers/manual-clock.ts';
 import { hello, newTask } from '../../helpers/task.ts';
 
@@ -141,6 +142,31 @@ describe('the namespaces of a process', () => {
       'c',
       'default',
     ]);
+  });
+
+  it('begin and keep one that has a booking to come, though nothing else', async () => {
+    await namespaces.put('a', {});
+    await namespaces.stop();
+    const tasks = store.tasks(1);
+    const { term } = await tasks.takeTerm('m', clock.now());
+    const from = clock.now() + 10 * MINUTE;
+    const { key, row } = wholeRows.booking(1, 0);
+    const booking = { ...row, from, to: from + MINUTE, firstFrom: from, windowMs: MINUTE };
+    await tasks.commit(
+      commit(term, {
+        writes: [
+          { op: 'put', table: 'booking', key, row: { ...booking, windows: [], skips: [] } },
+        ],
+      }),
+    );
+    namespaces = create();
+    await namespaces.start();
+    await settled();
+    expect(names()).to.deep.equal(['default', 'a']);
+    await pass(5 * MINUTE);
+    expect(names(), 'nobody is there for it').to.deep.equal(['default', 'a']);
+    await pass(20 * MINUTE);
+    expect(names(), 'it is over').to.deep.equal(['default']);
   });
 
   it('say what of one has changed', async () => {

@@ -40,6 +40,9 @@ export function createBookings(dialect: Dialect, made: ReadonlySet<string> = new
   ];
 }
 
+/** Of rows: it has a window yet. */
+export const NOT_OVER = "state NOT IN ('no_show', 'ended', 'canceled')";
+
 type Named = 'id' | 'state' | 'from' | 'to' | 'seq' | 'createdAt' | 'endedAt' | 'executors';
 
 function definitionOf(row: Booking): string {

@@ -11,6 +11,7 @@ import {
 } from '../../../application/ports.ts';
 import { WHOLE_TABLES } from '../../../domain/changes.ts';
 import type { AuditRecord } from '../../../domain/model/audit.ts';
+import { NOT_OVER } from '../bookings/booking-table.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Statement } from '../dialects/dialect.ts';
@@ -26,8 +27,8 @@ const SET = SETTINGS.map((name) => `${name} = ?`).join(', ');
 
 /** Masters that make namespaces at the same time: each time one of them has been first. */
 const MAKE_TRIES_MAX = 5;
-/** Segments that one statement asks. */
-const TABLE_COUNT = 50;
+/** Tables that one statement asks for all namespaces: SQLite answers none of it before it has asked all. */
+const TABLE_COUNT = 10;
 
 export class NamespaceRows {
   readonly #database: Database;
@@ -151,7 +152,12 @@ export class NamespaceRows {
       touches: null,
     };
     const jobs = { sql: 'SELECT ns FROM job WHERE ns = ? LIMIT 1', runs: [[id]], touches: null };
-    const asked = [tasks, work, jobs, ...callbacks];
+    const bookings = {
+      sql: `SELECT ns FROM booking WHERE ns = ? AND ${NOT_OVER} LIMIT 1`,
+      runs: [[id]],
+      touches: null,
+    };
+    const asked = [tasks, work, jobs, bookings, ...callbacks];
     const outcomes = await this.#database.dialect.run(connection, asked);
     return outcomes.some(({ rows }) => rows.length > 0);
   }
@@ -177,7 +183,10 @@ export class NamespaceRows {
       // Runs of a job have ended, and nobody has looked at that yet.
       const ends = `SELECT id FROM namespace WHERE is_deleted = 0 AND EXISTS (SELECT 1
         FROM job_activity WHERE ns = namespace.id)`;
-      const selects = [live, work, triggers, ends, ...callbacks];
+      // Somebody has to say in time that nobody is there for it.
+      const bookings = `SELECT id FROM namespace WHERE is_deleted = 0 AND EXISTS (SELECT 1
+        FROM booking WHERE ns = namespace.id AND ${NOT_OVER})`;
+      const selects = [live, work, triggers, ends, bookings, ...callbacks];
       for (let at = 0; at < selects.length; at += TABLE_COUNT) {
         const union = selects.slice(at, at + TABLE_COUNT).join(' UNION ');
         for (const row of await this.#database.rows(union)) ids.add(row['id'] as number);
