@@ -25,14 +25,6 @@ import { describeStores, openDefault } from './subjects.ts';
 
 const settings = { paused: null, retention: 'normal', maxWaiting: null, maxRunning: null } as const;
 
-describe('numbers of namespaces', () => {
-  it('stay exact up to the last one', () => {
-    expect([inNamespace(0, 1), inNamespace(3, 7)]).to.deep.equal([1, 3 * 2 ** 40 + 7]);
-    const last = inNamespace(NAMESPACE_COUNT_MAX, -1);
-    expect(Number.isSafeInteger(last)).to.equal(true);
-  });
-});
-
 describeStores('namespaces', (open) => {
   let store: Store;
   /** `default` and another, with equal ids of tasks and executors. */
@@ -300,15 +292,14 @@ describeStores('namespaces', (open) => {
 
   it('names those with bookings that are not over, and deletes none of them', async () => {
     const [mine, films] = both;
-    const put = (n: number) => ({ op: 'put', table: 'booking', ...wholeRows.booking(1, n) }) as const;
+    const put = (n: number) =>
+      ({ op: 'put', table: 'booking', ...wholeRows.booking(1, n) }) as const;
     await films.commit(commit(terms[1], { writes: [put(0)] }));
-    expect(await store.withWork()).to.deep.equal([other]);
+    await mine.commit(commit(terms[0], { writes: [put(1)] }));
+    expect(await store.withWork()).to.deep.equal([0, other]);
     expect(await store.deleteNamespace(other)).to.equal(false);
     await films.commit(commit(terms[1], { writes: [put(2)] }));
-    expect(await store.withWork(), 'it has ended').to.deep.equal([]);
-    await mine.commit(commit(terms[0], { writes: [put(1)] }));
-    expect(await store.withWork()).to.deep.equal([0]);
-    expect(await store.deleteNamespace(other)).to.equal(true);
+    expect(await store.deleteNamespace(other), 'it has ended').to.equal(true);
   });
 
   it('keeps settings', async () => {

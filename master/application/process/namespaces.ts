@@ -37,8 +37,7 @@ const NO_FIRST =
 const LEFT = 'the database does not answer: stopped without it';
 
 const CONNECTED = 'executors are connected to it';
-const HAS_WORK =
-  'it has tasks that have not ended, callbacks to send, open operations, jobs, or bookings that are not over';
+const HAS_WORK = 'it has tasks or bookings not over, callbacks to send, open operations, or jobs';
 
 export interface NamespacesOptions<L extends Leader> {
   readonly store: Store;

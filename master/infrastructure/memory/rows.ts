@@ -6,6 +6,8 @@ import type { Position } from '../../application/ports.ts';
 import { CommitConflict } from '../../application/ports.ts';
 import type { RowWrite, StoredRow, TableName, Tables } from '../../domain/changes.ts';
 import { copyOf, idOf, LARGE_FIELDS, taskIn } from '../../domain/changes.ts';
+import { isBookingOver } from '../../domain/booking/booking.ts';
+import { isOver } from '../../domain/long-work/work.ts';
 
 export class Rows {
   readonly #tables = new Map<TableName, Map<number | string, StoredRow>>();
@@ -46,6 +48,12 @@ export class Rows {
 function kept({ table, large }: RowWrite<TableName, 'set'>, stored: StoredRow): object {
   const names: readonly string[] = (large ? undefined : LARGE_FIELDS[table]) ?? [];
   return Object.fromEntries(names.map((name) => [name, Reflect.get(stored, name)]));
+}
+
+/** Of long work and bookings: some are not over. */
+export function hasOpenRows(rows: Rows): boolean {
+  const works = [...rows.of('work').values()];
+  return !works.every(isOver) || ![...rows.of('booking').values()].every(isBookingOver);
 }
 
 /** The first so many beyond a position, in order. */

@@ -27,7 +27,6 @@ import { inNamespace, TermLost } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
-import { isBookingOver } from '../../domain/booking/booking.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import { creditOf, pauseMoved, pausesOfSome, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
@@ -38,10 +37,9 @@ import { MemoryFeed } from './feed.ts';
 import { MemoryJobs } from './jobs.ts';
 import { MemoryLoad } from './load.ts';
 import { MemoryLogs } from './logs.ts';
-import { isOver } from '../../domain/long-work/work.ts';
 import { followClock } from './clock.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
-import { page, Rows } from './rows.ts';
+import { hasOpenRows, page, Rows } from './rows.ts';
 import { copies, countOf, failureOf, foundBy, inOrder, isWaiting } from './search.ts';
 import { isBooked, newestOf, pageOf, shownOf } from './search.ts';
 import { MemoryUsage } from './usage.ts';
@@ -325,9 +323,8 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
 
   get hasWork(): boolean {
     const isPending = ({ notification }: Ended) => notification?.state === 'pending';
-    const isOpen = [...this.#rows.of('work').values()].some((work) => !isOver(work));
-    const isBooked = [...this.#rows.of('booking').values()].some((one) => !isBookingOver(one));
-    return isOpen || isBooked || this.#live.size > 0 || [...this.#history.values()].some(isPending);
+    const { size } = this.#live;
+    return size > 0 || hasOpenRows(this.#rows) || [...this.#history.values()].some(isPending);
   }
 
   /** Nobody may write any more who did. */

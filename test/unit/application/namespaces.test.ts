@@ -1,6 +1,7 @@
 /** Which namespaces are led, and when that ends: by a clock that the test moves. */
 import { expect } from 'chai';
 import { Duties } from '../../../master/application/process/duties.ts';
+import { inNamespace, NAMESPACE_COUNT_MAX } from '../../../master/application/namespace.ts';
 import { Namespaces } from '../../../master/application/process/namespaces.ts';
 import { UnknownNamespace } from '../../../master/application/process/namespaces-handle.ts';
 import { Unavailable } from '../../../master/application/master-handle.ts';
@@ -13,6 +14,14 @@ import { ManualClock, settled } from '../../helpers/manual-clock.ts';
 import { hello, newTask } from '../../helpers/task.ts';
 
 const sessions = { connectionCount: 0, shutdown: () => undefined, fills: () => [] };
+
+describe('numbers of namespaces', () => {
+  it('stay exact up to the last one', () => {
+    expect([inNamespace(0, 1), inNamespace(3, 7)]).to.deep.equal([1, 3 * 2 ** 40 + 7]);
+    const last = inNamespace(NAMESPACE_COUNT_MAX, -1);
+    expect(Number.isSafeInteger(last)).to.equal(true);
+  });
+});
 
 describe('the namespaces of a process', () => {
   let clock: ManualClock;
@@ -154,9 +163,7 @@ describe('the namespaces of a process', () => {
     const booking = { ...row, from, to: from + MINUTE, firstFrom: from, windowMs: MINUTE };
     await tasks.commit(
       commit(term, {
-        writes: [
-          { op: 'put', table: 'booking', key, row: { ...booking, windows: [], skips: [] } },
-        ],
+        writes: [{ op: 'put', table: 'booking', key, row: { ...booking, windows: [], skips: [] } }],
       }),
     );
     namespaces = create();
@@ -221,7 +228,7 @@ describe('the namespaces of a process', () => {
     await submitted;
     await settled();
     expect((await namespaces.get('a')).counts.waiting).to.equal(1);
-    expect(await namespaces.delete('a').catch(String)).to.contain('tasks that have not ended');
+    expect(await namespaces.delete('a').catch(String)).to.contain('tasks or bookings not over');
     await cancel('a', 't');
     await namespaces.delete('a');
     expect(await namespaces.use('a', () => null).catch(String)).to.contain('UnknownNamespace');
@@ -233,7 +240,9 @@ describe('the namespaces of a process', () => {
     sessions.connectionCount = 1;
     const refused = await namespaces.delete('a').catch(String);
     sessions.connectionCount = 0;
-    expect(refused).to.match(/executors are connected to it, and it has tasks that have not ended/);
+    expect(refused).to.match(
+      /executors are connected to it, and it has tasks or bookings not over/,
+    );
   });
 
   it('end together where one was deposed', async () => {
