@@ -84,7 +84,8 @@ function requestOf(options: CreateOptions): BookingRequest & { from: string; to:
   const { type, group, from: begin, to, for: length, requires, label, every, ...others } = options;
   const from = localInstantOf(begin);
   if ((to === undefined) === (length === undefined)) {
-    throw new Failure('say when it ends: --to, or --for', ExitCode.usage);
+    const both = to === undefined ? '' : ', not both';
+    throw new Failure(`say when it ends: --to, or --for${both}`, ExitCode.usage);
   }
   const end =
     length === undefined
@@ -116,7 +117,14 @@ function suggestions(
   booking: BookingRequest & { from: string; to: string },
   free: readonly FreeWindow[],
 ): string[] {
-  if (free.length === 0) return ['no such window is free in the days around it'];
+  if (free.length === 0) {
+    return [
+      'no such window is free in the days around it; those count that were there in the last ten minutes:',
+      `  soda executor list --selector type=${booking.type}`,
+      'where these are not all, say how many there will be:',
+      `  soda type set ${booking.type} capacity=N`,
+    ];
+  }
   const lengthMs = Date.parse(booking.to) - Date.parse(booking.from);
   const fitted = free.map((window) => {
     const latest = Date.parse(window.to) - lengthMs;

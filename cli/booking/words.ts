@@ -48,9 +48,9 @@ export function recurrenceInWords({ every, zone }: BookingView): string | null {
   return [lengthInWords(every), zone].filter((part) => part !== null).join(' ');
 }
 
-/** `2 of 3`: bound of booked. */
-export function executorsInWords({ executors, count, state }: BookingView): string {
-  return state === 'bound' ? `${executors.length} of ${count}` : String(count);
+/** `2 of 3`: bound and able to serve, of booked. */
+export function executorsInWords({ executors, unready, count, state }: BookingView): string {
+  return state === 'bound' ? `${executors.length - unready.length} of ${count}` : String(count);
 }
 
 /** The options of `soda booking create` that ask for it. */

@@ -12,7 +12,7 @@ import { State } from '../../parts/state.tsx';
 import type { Layout } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { language, t } from '../../words/words.ts';
-import { isInTrouble, type Span } from './rows.ts';
+import { isInTrouble, servingOf, type Span } from './rows.ts';
 import { Sheet } from './sheet.tsx';
 
 const VIEWS = ['week', 'day', 'list'] as const;
@@ -180,10 +180,10 @@ const layout: Layout<BookingView> = {
     { title: 'bookings.to', class: 'num wide', show: ({ to }) => <Time at={to} /> },
     {
       title: 'executors',
-      show: ({ executors, count }) => (
+      show: (booking) => (
         <>
-          {executors.length}/{count}{' '}
-          {executors.slice(0, 2).map((id) => (
+          {servingOf(booking)}{' '}
+          {booking.executors.slice(0, 2).map((id) => (
             <span key={id}>
               <ExecutorLink id={id} />{' '}
             </span>

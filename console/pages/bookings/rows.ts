@@ -25,6 +25,10 @@ const PIN = 'executor:';
 export const isInTrouble = ({ state, short }: BookingView): boolean =>
   state === 'at_risk' || short > 0;
 
+/** `2/3`: bound and able to serve, of booked. */
+export const servingOf = ({ executors, unready, count }: BookingView): string =>
+  `${executors.length - unready.length}/${count}`;
+
 /** By type, or by executor: those that are bound, and those that a booking names. Rows with trouble come first. */
 export function rowsOf(
   bookings: readonly BookingView[],

@@ -4,7 +4,7 @@ import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { ExecutorLink, Link } from '../../parts/link.tsx';
 import { language, t, wordOf } from '../../words/words.ts';
-import { isInTrouble, type Row, rowsOf, type Shown, type Span } from './rows.ts';
+import { isInTrouble, type Row, rowsOf, servingOf, type Shown, type Span } from './rows.ts';
 
 const HOUR_MS = 3_600_000;
 /** Percent of the span: words of a window that is narrower stand beside it. */
@@ -108,7 +108,7 @@ function Window({
   const state = isCurrent ? booking.state : 'planned';
   const words = [
     maintenance ? t('bookings.maintenance') : group,
-    isCurrent && state === 'bound' ? `${executors.length}/${count}` : `×${count}`,
+    isCurrent && state === 'bound' ? servingOf(booking) : `×${count}`,
   ];
   const whole = [
     ...words,

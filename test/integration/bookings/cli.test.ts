@@ -57,6 +57,11 @@ describe('soda booking', function () {
       code: 2,
       err: 'soda: say when it ends: --to, or --for\n',
     });
+    expect((await create(...from, '--for', '1h', '--to', '+2h')).err).to.match(/, not both$/m);
+    const nobody = await create(...from, '--for', '1h', '--count', '3');
+    expect(nobody.code).to.equal(4);
+    expect(nobody.err).to.include('soda executor list --selector type=push\n');
+    expect(nobody.err).to.include('soda type set push capacity=N\n');
     expect((await create(...from, '--for', 'long')).err).to.match(
       /^soda: --for long: expected such as 90s, 90min, 2h or 7d$/m,
     );
@@ -136,6 +141,17 @@ describe('soda booking', function () {
     expect(JSON.parse(out)).to.have.nested.property('free[0].count', 1);
   });
 
+  it('says that there may be too few executors, until there are enough', async () => {
+    await run(['type', 'set', 'push', 'capacity=2']);
+    const id = await idOf('--from', local(0), '--for', '2h', '--count', '2');
+    await run(['type', 'set', 'push', 'capacity=1']);
+    await eventually('it is at risk', async () => (await fields(id)).get('state') === 'at_risk');
+    expect((await fields(id)).get('at risk')).to.match(/^too few executors/);
+    await run(['type', 'set', 'push', 'capacity=2']);
+    await eventually('it fits', async () => (await fields(id)).get('state') === 'planned');
+    expect((await fields(id)).has('at risk')).to.equal(false);
+  });
+
   it('says who is bound, and who of these is of no use', async () => {
     let answer: true | string = true;
     const executor = await join('push-1', () => answer);
@@ -146,7 +162,7 @@ describe('soda booking', function () {
     await eventually('it is seen', async () => (await fields(id)).has('cannot serve'));
     expect(Object.fromEntries(await fields(id))).to.include({
       state: 'bound',
-      executors: '1 of 1',
+      executors: '0 of 1',
       'cannot serve': 'push-1: no encoder here',
       short: '1 that should be bound by now',
     });

@@ -108,6 +108,7 @@ describe(
       await browser.expectAccessible('a booking in trouble');
       await go('bookings');
       await page.locator('.booked-troubles').getByText('1 executor is missing').waitFor();
+      await page.getByRole('link', { name: /^tests, 1\/2, Bound, / }).waitFor();
       await browser.expectAccessible('the calendar with trouble');
 
       executors.set('push-3', await system.executor({ id: 'push-3', types: ['push'] }));
