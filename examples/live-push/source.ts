@@ -37,7 +37,8 @@ interface Run {
   readonly streams: readonly Readable[];
   /** When it last brought something, had no room for more, or began. */
   movedAt: number;
-  exitCode: number | null | undefined;
+  /** Its exit code, or what else has ended it; null: it runs. */
+  ended: number | string | null;
   stderr: string;
 }
 
@@ -54,7 +55,7 @@ export class Source implements Frames {
 
   /** It has brought all its frames, and they have been taken. */
   get isOver(): boolean {
-    return this.#run?.exitCode === 0 && this.#run.buffer.isOver && !this.#isShort(this.#run);
+    return this.#run?.ended === 0 && this.#run.buffer.isOver && !this.#isShort(this.#run);
   }
 
   get nextFrame(): number {
@@ -114,7 +115,7 @@ export class Source implements Frames {
     const buffer = new FrameBuffer(format, frame);
     const [video, sound] = [child.stdio[VIDEO_FD], child.stdio[SOUND_FD]] as [Readable, Readable];
     const streams = [video, sound];
-    const run: Run = { child, buffer, streams, movedAt: now, exitCode: undefined, stderr: '' };
+    const run: Run = { child, buffer, streams, movedAt: now, ended: null, stderr: '' };
     this.#run = run;
     if (input.media.audio === null) buffer.endSound();
     video.on('data', (chunk: Buffer) => {
@@ -132,9 +133,9 @@ export class Source implements Frames {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       run.stderr = (run.stderr + text).slice(-STDERR_TAIL_LENGTH);
     });
-    child.once('exit', (code) => (run.exitCode = code));
+    child.once('exit', (code, signal) => (run.ended = code ?? String(signal)));
     child.once('error', ({ message }) => {
-      run.exitCode = null;
+      run.ended = 'not started';
       run.stderr = message;
     });
   }
@@ -149,14 +150,16 @@ export class Source implements Frames {
 
   /** Why it has to begin anew; null: it need not. */
   #failureOf(run: Run, now: number): string | null {
-    const { exitCode, buffer, movedAt, stderr } = run;
+    const { ended, buffer, movedAt, stderr } = run;
     const said = stderr.trim() === '' ? '' : `: ${stderr.trim()}`;
-    if (exitCode === 0 && buffer.isOver && this.#isShort(run)) {
+    if (ended === 0 && buffer.isOver && this.#isShort(run)) {
       return `ended after ${Math.floor(buffer.nextFrame / this.#options.format.rate)} s${said}`;
     }
-    if (exitCode === 0) return null;
+    if (ended === 0) return null;
     // What it has brought before it died is good.
-    if (exitCode !== undefined) return buffer.readyCount > 0 ? null : `ffmpeg has failed${said}`;
+    if (ended !== null) {
+      return buffer.readyCount > 0 ? null : `ffmpeg has failed (${ended})${said}`;
+    }
     const patience = doubled(PATIENCE_MS, this.#failureCount);
     if (now - movedAt < patience) return null;
     return `has brought nothing for ${Math.round((now - movedAt) / 1000)} s${said}`;

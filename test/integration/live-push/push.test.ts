@@ -216,6 +216,18 @@ describe('a live push', function () {
     expect(held.length * FRAME_MS, 'how long the last picture stood').to.be.below(1_000);
   });
 
+  it('says what has ended an input', async () => {
+    const { events } = await push({
+      params: { path: 'killed.flv' },
+      onEvent: ({ name, data: { shows } }, { decoder, end }) => {
+        if (shows === 'main') decoder.kill('SIGKILL');
+        if (name === 'source_failed') end();
+      },
+    });
+    const failed = events.find(({ name }) => name === 'source_failed');
+    expect(failed?.data).to.include({ name: 'main.mp4', why: 'ffmpeg has failed (SIGKILL)' });
+  });
+
   it('has another session where the receiver ends one, and never two', async () => {
     const abort = new AbortController();
     receiver.onPacket = (_, from) => {
