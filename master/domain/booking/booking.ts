@@ -1,6 +1,6 @@
 /** A booking: executors of a type that are kept for one group in a window of time, once or again and again. */
 import type { Task } from '../model/task.ts';
-import type { Part } from '../plan/plan.ts';
+import type { Part } from '../plan/divide.ts';
 
 /**
  * `planned`: its window is to come; `at_risk`: the same, and there will be too few executors; `bound`: they are kept

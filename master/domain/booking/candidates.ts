@@ -1,5 +1,5 @@
 /** Executors that a booking may be given: whom nobody else has or needs, and as many of each pool as the plan lets it have. */
-import type { Part } from '../plan/plan.ts';
+import type { Part } from '../plan/divide.ts';
 import {
   endsInTime,
   type Executor,

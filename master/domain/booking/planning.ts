@@ -14,7 +14,8 @@ import {
 } from './booking-bounds.ts';
 import { bookedPools, declaredTypes } from './capacity.ts';
 import type { FreeWindow } from '../plan/free.ts';
-import type { Ceiling, PlannedWindow, Wish } from '../plan/plan.ts';
+import type { Ceiling, Wish } from '../plan/divide.ts';
+import type { PlannedWindow } from '../plan/plan.ts';
 import { occurrencesOf, type Recurrence } from '../plan/recurrence.ts';
 import { putBooking } from './rows.ts';
 

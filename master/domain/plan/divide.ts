@@ -1,8 +1,35 @@
-/** How many executors of pools a window finds, and how it is divided over them. */
+/** A window that is asked for: how many executors of pools it finds, and how it is divided over them. */
 import { pinnedTo } from '../model/executor.ts';
 import type { BookedPool } from './booked-pool.ts';
-import type { Part, Wish } from './plan.ts';
 import type { PoolBook } from './pool-book.ts';
+
+/** How much may run at a time, on whichever executors: a limit of the type, say. */
+export interface Ceiling {
+  readonly key: string;
+  readonly max: number;
+}
+
+/** One window that is asked for. */
+export interface Wish {
+  readonly type: string;
+  readonly requires: readonly string[];
+  readonly labels: readonly string[];
+  /** Half-open. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** So long before `from` it has its part of ceilings. */
+  readonly leadMs: number;
+  readonly ceilings: readonly Ceiling[];
+}
+
+/** So many executors of a pool. */
+export interface Part {
+  readonly pool: string;
+  readonly count: number;
+  /** Those that are bound; none until then. */
+  readonly executorIds: readonly string[];
+}
 
 export type Place = readonly [BookedPool, PoolBook];
 

@@ -6,38 +6,10 @@ import { BOOKING_CHANGES_MAX } from '../booking/booking-bounds.ts';
 import { mayRun, pinnedTo, pinOf } from '../model/executor.ts';
 import { servesFirst } from '../queue/junctions.ts';
 import { type BookedPool, hasLost, isSamePool } from './booked-pool.ts';
-import { divide, type Place, roomIn, roomThroughout } from './divide.ts';
+import { divide, type Part, type Place, roomIn, roomThroughout, type Wish } from './divide.ts';
 import { type FreeWindow, freeWindows } from './free.ts';
 import { PoolBook } from './pool-book.ts';
 import { type Claim, Timeline } from './timeline.ts';
-
-/** How much may run at a time, on whichever executors: a limit of the type, say. */
-export interface Ceiling {
-  readonly key: string;
-  readonly max: number;
-}
-
-/** One window that is asked for. */
-export interface Wish {
-  readonly type: string;
-  readonly requires: readonly string[];
-  readonly labels: readonly string[];
-  /** Half-open. */
-  readonly from: number;
-  readonly to: number;
-  readonly count: number;
-  /** So long before `from` it has its part of ceilings. */
-  readonly leadMs: number;
-  readonly ceilings: readonly Ceiling[];
-}
-
-/** So many executors of a pool. */
-export interface Part {
-  readonly pool: string;
-  readonly count: number;
-  /** Those that are bound; none until then. */
-  readonly executorIds: readonly string[];
-}
 
 /** A window that was accepted. */
 export interface PlannedWindow extends Wish {

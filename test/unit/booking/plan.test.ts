@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { array, assert, constantFrom, nat, property, record } from 'fast-check';
 import type { BookedPool } from '../../../master/domain/plan/booked-pool.ts';
-import { BookingPlan, type PlannedWindow, type Wish } from '../../../master/domain/plan/plan.ts';
+import type { Wish } from '../../../master/domain/plan/divide.ts';
+import { BookingPlan, type PlannedWindow } from '../../../master/domain/plan/plan.ts';
 import { canAllBeServed, type Window } from './exhaustive.ts';
 
 const END = 12;
-const NO_EXECUTORS: ReadonlySet<string> = new Set();
 
 const pool = (key: string, capacity: number, more: Partial<BookedPool> = {}): BookedPool => ({
   key,
@@ -14,7 +14,7 @@ const pool = (key: string, capacity: number, more: Partial<BookedPool> = {}): Bo
   labels: [],
   reserve: [],
   capacity,
-  executorIds: NO_EXECUTORS,
+  executorIds: new Set<string>(),
   ...more,
 });
 
