@@ -7,6 +7,7 @@ import type { Policy } from '../../master/domain/state/policy.ts';
 import type { Notification } from '../../master/domain/model/task.ts';
 import { Engine } from '../../master/application/engine/engine.ts';
 import type { EngineOptions } from '../../master/application/engine/engine-options.ts';
+import type { Templates } from '../../master/application/jobs/templates.ts';
 import { TaskLogs } from '../../master/application/logs/task-logs.ts';
 import { Master } from '../../master/application/master.ts';
 import type {
@@ -158,6 +159,7 @@ export function leaderOn({
   namespace?: string;
 } & Pick<EngineOptions, 'pauseOfAll'>) {
   const recorder = new Recorder();
+  const templates: Templates = templatesIn(namespace);
   const engine = new Engine({
     store,
     clock,
@@ -168,13 +170,14 @@ export function leaderOn({
     policy: { ...testPolicy, ...policy },
     owner: 'test',
     seed: 1,
-    templates: templatesIn(namespace),
+    templates,
     ...rest,
   });
   const logs = new TaskLogs({ store, clock, log: silent, bytesMax: 0 });
   return {
     engine,
     recorder,
+    templates,
     master: new Master({ engine, store, clock, namespace, logs }),
   };
 }

@@ -9,6 +9,8 @@ import {
 } from '../../domain/model/job.ts';
 import { Calendar, type CalendarSpec } from '../../domain/schedule/calendar.ts';
 import { comingOf, type Surroundings } from '../../domain/schedule/coming.ts';
+import { CronRefused } from '../../domain/schedule/cron.ts';
+import { UnknownZone } from '../../domain/schedule/local-time.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 
 const NEVER = { nextAt: null, nextNominal: null };
@@ -81,6 +83,7 @@ export function aroundOf(
 
 /**
  * What it comes to; null: the times of the trigger cannot be told here, of a zone, say, that only another runtime knows.
+ * What is no fault of its definition goes on: no trigger is paused for it.
  *
  * @param broken It joins them then.
  */
@@ -92,8 +95,8 @@ export function unlessBroken<T>(
   try {
     return find();
   } catch (error) {
-    const reason = `this master cannot tell its times: ${(error as Error).message}`;
-    broken.push({ trigger, reason });
+    if (!(error instanceof UnknownZone || error instanceof CronRefused)) throw error;
+    broken.push({ trigger, reason: `this master cannot tell its times: ${error.message}` });
     return null;
   }
 }

@@ -9,6 +9,9 @@ export const DAY_MS = 86_400_000;
 /** Nothing is looked for from here on: the year 10000. */
 export const TIME_END = 253_402_300_800_000;
 
+/** This runtime knows no zone of that name; one that was there when it was named may. */
+export class UnknownZone extends Error {}
+
 /** What the clock on the wall shows. @param at Epoch milliseconds. */
 export const wallOf = (zone: string, at: number): number => at + offsetOf(zone, at);
 
@@ -169,20 +172,25 @@ export class Zones {
 
 const zones = new Zones();
 
-/** How far the zone is ahead of UTC then. */
+/** How far the zone is ahead of UTC then. @throws {UnknownZone} */
 export const offsetOf = (zone: string, at: number): number => zones.offsetOf(zone, at);
 
-const formatOf = (zone: string): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
+function formatOf(zone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch (error) {
+    throw new UnknownZone((error as Error).message);
+  }
+}
 
 function toldOffset(format: Intl.DateTimeFormat, at: number): number {
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));

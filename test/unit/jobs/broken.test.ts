@@ -65,6 +65,24 @@ describe('a trigger whose times cannot be told', () => {
     expect(removed.kind).to.equal('done');
   });
 
+  it('is none whose run a fault of the master fails: that rebuilds the state, and it fires', async () => {
+    const { templates, recorder } = master.harness;
+    const taskOf = templates.taskOf.bind(templates);
+    let failedCount = 0;
+    templates.taskOf = (...of) => {
+      failedCount += 1;
+      if (failedCount === 1) throw new RangeError('Maximum call stack size exceeded');
+      return taskOf(...of);
+    };
+    await master.start(master.rows('a', {}));
+    const { forgetCount } = recorder;
+    await master.pass(2 * MINUTE);
+    // The state was thrown away, as after any failure.
+    expect(recorder.forgetCount).to.equal(forgetCount + 1);
+    expect(await pausesOf('a')).to.equal(undefined);
+    expect((await master.records('a')).map(({ state }) => state)).to.include('ran');
+  });
+
   it('is paused where it waits for another job, by days of such a zone', async () => {
     const timing = { kind: 'on', job: 'source', state: 'succeeded' } as const;
     const onlyOn = { calendar: 'office', days: 'work', label: null } as const;
