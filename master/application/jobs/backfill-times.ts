@@ -3,13 +3,14 @@
  * the ones that its records ask for. The preview counts by it, and each slice begins by it. Writes nothing.
  */
 import { BACKFILL_LOOK_COUNT, BACKFILL_RECORD_COUNT, RERUN_MAX } from '../../domain/bounds.ts';
+import type { BrokenTrigger } from '../../domain/jobs/job-events.ts';
 import type { Backfill } from '../../domain/long-work/work.ts';
 import type { Job, Occurrence, Trigger } from '../../domain/model/job.ts';
 import { isTerminal, type TaskState } from '../../domain/model/task.ts';
 import { BY_PEOPLE, comingOf } from '../../domain/schedule/coming.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { JobReads } from './job-store.ts';
-import { type Calendars, surroundingsOf } from './planning.ts';
+import { type Calendars, surroundingsOf, unlessBroken } from './planning.ts';
 
 export interface FoundTime {
   readonly nominal: number;
@@ -55,14 +56,14 @@ export function refusalOf({ kind }: Pick<Trigger, 'kind'>): string | null {
     : null;
 }
 
-/** The next of them after that instant, `countMax` at most. Some milliseconds. */
+/** The next of them after that instant, `countMax` at most. Some milliseconds. A text: why its times cannot be told. */
 export async function findTimes(
   { job, trigger, calendars }: Planned,
   { which, until }: Pick<Backfill, 'which' | 'until'>,
   after: number,
   countMax: number,
   reads: BackfillReads,
-): Promise<FoundTimes> {
+): Promise<FoundTimes | string> {
   const spec = JSON.parse(trigger.spec) as TriggerSpec;
   const { blackouts = [] } = JSON.parse(job.spec) as { blackouts?: readonly Blackout[] };
   const around = {
@@ -71,7 +72,11 @@ export async function findTimes(
     changedAt: Number.MIN_SAFE_INTEGER,
     runsLeft: null,
   };
-  const page = comingOf(spec, around, after, BACKFILL_LOOK_COUNT, until - 1);
+  const broken: BrokenTrigger[] = [];
+  const page = unlessBroken(trigger, broken, () => {
+    return comingOf(spec, around, after, BACKFILL_LOOK_COUNT, until - 1);
+  });
+  if (page === null) return broken.map(({ reason }) => reason).join();
   const [first] = page.coming;
   const last = page.coming.at(-1);
   const found = { times: [] as FoundTime[], lookedCount: 0, leftOutCount: 0, coveredCount: 0 };

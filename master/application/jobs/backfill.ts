@@ -15,6 +15,8 @@ import type { BegunBackfill, PreviewedBackfill } from './jobs-handle.ts';
 
 /**
  * Page by page, and what else is due runs in between. After some seconds it reads nothing more, and counts what may be run.
+ * A text: why the times of the trigger cannot be told.
+ *
  * @param gone Nobody waits for it any more. @throws {Unavailable} then.
  */
 export async function previewBackfill(
@@ -23,7 +25,7 @@ export async function previewBackfill(
   store: TaskStore,
   clock: Pick<Clock, 'now' | 'soon'>,
   gone: AbortSignal,
-): Promise<PreviewedBackfill> {
+): Promise<PreviewedBackfill | string> {
   const since = clock.now();
   let isExact = true;
   /** From then on whether times have to be run is found when it is their turn. */
@@ -53,6 +55,7 @@ export async function previewBackfill(
   for (let lookCount = 0; ; lookCount++) {
     if (gone.aborted) throw new Unavailable('nobody waits for it any more');
     const found = await findTimes(planned, asked, after, BACKFILL_LOOK_COUNT, reads);
+    if (typeof found === 'string') return found;
     lookedCount += found.lookedCount;
     coveredCount += found.coveredCount;
     leftOutCount += found.leftOutCount;

@@ -79,12 +79,12 @@ export interface JobsHandle {
     after: number,
     count: number,
   ): Promise<readonly NextTime[]>;
-  /** Changes nothing. @throws {Unavailable} also where too many ask. */
+  /** Changes nothing. A text: why times of the trigger cannot be told. @throws {Unavailable} also where too many ask. */
   previewBackfill(
     job: Job,
     trigger: Trigger,
     asked: Pick<Backfill, 'from' | 'until' | 'which'>,
-  ): Promise<PreviewedBackfill>;
+  ): Promise<PreviewedBackfill | string>;
   /** One with that id is begun once. Resolves once it is durable. @throws {Unavailable} */
   backfill(workId: string, asked: BegunBackfill): Promise<CommandOutcome>;
   /** @throws {Unavailable} */

@@ -185,7 +185,7 @@ export class Jobs implements JobsHandle {
     job: Job,
     trigger: Trigger,
     asked: Pick<Backfill, 'from' | 'until' | 'which'>,
-  ): Promise<PreviewedBackfill> {
+  ): Promise<PreviewedBackfill | string> {
     const { store, clock, known, read } = this.#asking;
     const { calendars } = known().jobs;
     return read((gone) => previewBackfill({ job, trigger, calendars }, asked, store, clock, gone));

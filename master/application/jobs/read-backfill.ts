@@ -1,14 +1,12 @@
 /** Reads the next slice of a backfill. Whoever calls steps nothing else meanwhile. */
 import { TURN_READ_BYTES_MAX } from '../../domain/bounds.ts';
-import type { BackfillPage, BrokenTrigger } from '../../domain/jobs/job-events.ts';
+import type { BackfillPage } from '../../domain/jobs/job-events.ts';
 import { ALL_BEGUN, type BackfillWork } from '../../domain/long-work/work.ts';
 import { ANY_JOB, isAsked } from '../../domain/model/job-query.ts';
 import type { TaskState } from '../../domain/model/task.ts';
-import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
 import { findTimes, refusalOf } from './backfill-times.ts';
-import { aroundOf, planOf, unlessBroken } from './planning.ts';
 import { jobsByTaskId, withFreeId } from './free-ids.ts';
 import type { Templates } from './templates.ts';
 
@@ -41,13 +39,8 @@ export async function readBackfill(
     states: (asked: readonly string[]) => statesOf(store, state, asked),
   };
   const free = maxRunning - ids.length;
-  const broken: BrokenTrigger[] = [];
-  unlessBroken(trigger, broken, () => {
-    const spec = JSON.parse(trigger.spec) as TriggerSpec;
-    return planOf(spec, aroundOf(calendars, trigger, spec, job), after);
-  });
-  if (broken[0] !== undefined) return gone(broken[0].reason);
   const found = await findTimes({ job, trigger, calendars }, request, after, free, reads);
+  if (typeof found === 'string') return gone(found);
   const named = found.times.map((time) => {
     return { ...time, taskId: templates.taskIdOf(name, of, time.nominal, time.rerun) };
   });

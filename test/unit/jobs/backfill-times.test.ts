@@ -45,6 +45,7 @@ describe('times of a backfill', () => {
     for (let after: number | null = MINUTE - 1; after !== null; ) {
       const until = (minutes + 1) * MINUTE;
       const page = await findTimes(planned, { which, until }, after, countMax, reads);
+      if (typeof page === 'string') return expect.fail(page);
       if (page.reached !== null) expect(page.reached).to.be.greaterThan(after);
       found.push(...page.times.map(({ nominal, rerun }) => `${nominal / MINUTE} r${rerun}`));
       counts.pages += 1;

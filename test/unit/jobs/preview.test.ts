@@ -51,6 +51,14 @@ describe('the preview of a backfill', () => {
     expect(found).to.include({ count: 750, coveredCount: 250, isExact: false });
   });
 
+  it('is refused where the times of the trigger cannot be told here', async () => {
+    const { store, clock } = stand(1);
+    const nowhere = sampleSpec({ ...spec, zone: 'Mars/Olympus' });
+    const of = { ...planned, trigger: { ...trigger, spec: JSON.stringify(nowhere) } };
+    const found = await previewBackfill(of, asked, store, clock, new AbortController().signal);
+    expect(found).to.match(/^this master cannot tell its times: .*Mars\/Olympus/);
+  });
+
   it('ends once nobody waits for it', async () => {
     const gone = new AbortController();
     const { store, clock, reads } = stand(1, () => gone.abort());

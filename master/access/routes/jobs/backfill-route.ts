@@ -78,6 +78,7 @@ async function preview(
     throw refused('to', 'expected a time that has passed: later ones come by themselves');
   const until = Math.min(to, decidedUntil(trigger, now) + 1);
   const found = await master.jobs().previewBackfill(job, trigger, { from, until, which });
+  if (typeof found === 'string') throw refused('trigger', found);
   const { count, isExact, first, last, coveredCount, leftOutCount, cutAt } = found;
   if (cutAt !== null) {
     const max = BACKFILL_COUNT_MAX.toLocaleString('en');
