@@ -5,7 +5,7 @@ import type { Event } from '../../domain/events.ts';
 import { activityOf } from '../../domain/jobs/activity.ts';
 import type { BrokenTrigger, DueTrigger, FoundJob, RunTask } from '../../domain/jobs/job-events.ts';
 import { armedAtOf, changesNothing, renewedTriggers } from '../../domain/jobs/set.ts';
-import { ALL_JOBS, BY_HAND, isIdle, type Job, type Trigger } from '../../domain/model/job.ts';
+import { BY_HAND, isIdle, type Job, type Trigger } from '../../domain/model/job.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { Task } from '../../domain/model/task.ts';
 import type { State } from '../../domain/state/state.ts';
@@ -46,11 +46,11 @@ export class JobReader {
 
   async #replanned(state: State): Promise<readonly Event[]> {
     const { store, breathe } = this.#sources;
-    const { replanAfter } = state.jobs.calendars.get(ALL_JOBS) ?? {};
-    const page = await store.jobs.loadCalendared(replanAfter ?? '', TURN_REPLAN_COUNT_MAX);
+    const { after: reached = '' } = state.jobs.replan ?? {};
+    const page = await store.jobs.loadCalendared(reached, TURN_REPLAN_COUNT_MAX);
     const names = [...new Set(page.map(({ job }) => job))];
     const jobs = new Map((await loadAll(this.#sources, names)).map((job) => [job.name, job]));
-    const again = { type: 'replanLoaded', triggers: [], after: replanAfter ?? '' } as const;
+    const again = { type: 'replanLoaded', triggers: [], after: reached } as const;
     for (const era of state.jobs.eras) {
       const due = await leftOutOf(jobs, page, era, breathe);
       if (due.length > 0) return [{ type: 'triggersLoaded', due }, again];

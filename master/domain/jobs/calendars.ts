@@ -2,7 +2,7 @@
  * Calendars, and the black-outs of all jobs, as people set them. Triggers that go by them find their next times anew
  * then, some in each turn; a row says how far that is, so that a restart goes on with it.
  */
-import { CALENDARS_LENGTH_MAX, CALENDARS_MAX, ERAS_MAX } from '../bounds.ts';
+import { CALENDARS_LENGTH_MAX, CALENDARS_MAX, ERAS_LENGTH_MAX, ERAS_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { tell } from '../feed/tell.ts';
@@ -10,6 +10,7 @@ import { ALL_JOBS, type Calendar } from '../model/job.ts';
 import type { State } from '../state/state.ts';
 import { putTrigger } from './fire.ts';
 import type { JobHappening } from './job-events.ts';
+import type { JobsState, Replan } from './jobs-state.ts';
 
 type OnCalendar = Extract<Event, { type: 'calendarSet' }>;
 
@@ -31,8 +32,8 @@ function decide(state: State, event: OnCalendar, now: number, out: Output): Comm
     if (isUsed && !isForced) {
       return { kind: 'conflict', message: 'Triggers go by it: change them first, or use force.' };
     }
-    if (!hasRoom(state)) return TOO_FAST;
-    endEra(state, now);
+    if (!hasRoom(state, name)) return TOO_MANY;
+    endEra(state, name, now);
     calendars.delete(name);
     out.changes.push({ op: 'remove', table: 'calendar', key: name, expect: 'any' });
     tell(state, out, 'calendar.deleted', now, {}, { calendar: name });
@@ -43,9 +44,9 @@ function decide(state: State, event: OnCalendar, now: number, out: Output): Comm
   if (before?.text === text) return { kind: 'done', version: before.version, isNew: false };
   const refusal = refusalOf(state, name, text);
   if (refusal !== null) return refusal;
-  if (!hasRoom(state)) return TOO_FAST;
+  if (!hasRoom(state, name)) return TOO_MANY;
   const { replanAfter = null } = before ?? {};
-  endEra(state, now);
+  endEra(state, name, now);
   putCalendar(state, { name, version, text, changedAt: now, by, replanAfter }, out);
   if (name === ALL_JOBS) tell(state, out, 'blackouts.changed', now, {}, { version });
   else tell(state, out, 'calendar.changed', now, {}, { calendar: name, version });
@@ -69,36 +70,58 @@ function putCalendar({ jobs }: State, row: Calendar, out: Output): void {
   out.changes.push({ op: 'put', table: 'calendar', key: row.name, row });
 }
 
-/** Each change has all triggers find their times once more: without a bound they would never be through. */
-const hasRoom = ({ jobs }: State): boolean => jobs.eras.length < ERAS_MAX;
+/** What was before each change is kept until all triggers have found their times after it. */
+function hasRoom({ jobs }: State, name: string): boolean {
+  let length = lengthOf(jobs.calendars.get(name));
+  for (const era of jobs.eras) length += era.length;
+  return jobs.eras.length < ERAS_MAX && length <= ERAS_LENGTH_MAX;
+}
 
-const TOO_FAST: CommandOutcome = {
+const lengthOf = (calendar: Calendar | undefined): number => calendar?.text.length ?? 0;
+
+const TOO_MANY: CommandOutcome = {
   kind: 'full',
-  message: `triggers are yet to find their times after the last ${ERAS_MAX} changes of calendars and black-outs`,
+  message:
+    'what was before the last changes of calendars and black-outs is kept until all triggers have found their times: there is no room for another',
 };
 
 /** What was left out until now stays so. */
-function endEra({ jobs }: State, until: number): void {
-  jobs.eras = [...jobs.eras, { until, calendars: new Map(jobs.calendars) }];
+function endEra({ jobs }: State, name: string, until: number): void {
+  const length = lengthOf(jobs.calendars.get(name));
+  jobs.eras = [...jobs.eras, { until, calendars: new Map(jobs.calendars), length }];
 }
 
 const NO_BLACKOUTS = '{"blackouts":[]}';
 
-/** From the first trigger on, wherever it was. */
+/** A round that is under way goes on, and is followed by another: so changes never keep it from its end. */
 function replan(state: State, now: number, out: Output): void {
-  noteReplan(state, '', now, out);
+  const { jobs } = state;
+  if (jobs.replan === null || jobs.replan.after === '') jobs.replan = nextRound(jobs);
+  noteReplan(state, now, out);
   askForReplan(state, out);
 }
 
-function noteReplan(state: State, replanAfter: string | null, now: number, out: Output): void {
+const nextRound = ({ eras }: JobsState): Replan => ({ after: '', eraCount: eras.length });
+
+/** A master that begins would know of no further round: its own begins with the first trigger then. */
+function noteReplan(state: State, now: number, out: Output): void {
+  const { replan: round, eras } = state.jobs;
+  const isLast = round === null || round.eraCount === eras.length;
+  const replanAfter = isLast ? (round?.after ?? null) : '';
   const none = { name: ALL_JOBS, version: 0, text: NO_BLACKOUTS, changedAt: now, by: null };
   putCalendar(state, { ...none, ...state.jobs.calendars.get(ALL_JOBS), replanAfter }, out);
 }
 
-/** Where triggers are yet to find their next times. */
-export function askForReplan(state: State, out: Output): void {
+/** It goes on where it was. */
+export function recallReplan(state: State, out: Output): void {
   const { replanAfter = null } = state.jobs.calendars.get(ALL_JOBS) ?? {};
-  if (replanAfter === null || state.loading.has('replan')) return;
+  if (replanAfter !== null) state.jobs.replan = { after: replanAfter, eraCount: 0 };
+  askForReplan(state, out);
+}
+
+/** Where triggers are yet to find their next times. */
+function askForReplan(state: State, out: Output): void {
+  if (state.jobs.replan === null || state.loading.has('replan')) return;
   state.loading.add('replan');
   out.loads.push({ type: 'replan' });
 }
@@ -110,9 +133,15 @@ export function replanLoaded(
   now: number,
   out: Output,
 ): void {
+  const { jobs } = state;
   state.loading.delete('replan');
   for (const row of triggers) putTrigger(state, row, out);
-  if (after === null) state.jobs.eras = [];
-  noteReplan(state, after, now, out);
+  if (jobs.replan === null) return;
+  if (after !== null) jobs.replan = { ...jobs.replan, after };
+  else {
+    jobs.eras = jobs.eras.slice(jobs.replan.eraCount);
+    jobs.replan = jobs.eras.length === 0 ? null : nextRound(jobs);
+  }
+  noteReplan(state, now, out);
   askForReplan(state, out);
 }

@@ -11,8 +11,12 @@ export const JOB_VERSIONS_MAX = 30;
 export const CALENDARS_MAX = 100;
 export const CALENDARS_LENGTH_MAX = 8 * 1024 * 1024;
 
-/** Changes of calendars and black-outs after which triggers are yet to find their times: until then another is refused. */
-export const ERAS_MAX = 8;
+/**
+ * Changes of calendars and black-outs after which triggers are yet to find their times, each of which is asked of each
+ * trigger, and characters of what they have changed: beyond it another is refused.
+ */
+export const ERAS_MAX = 64;
+export const ERAS_LENGTH_MAX = 16 * 1024 * 1024;
 
 /** Triggers that one turn reads because they are due, fires, and commits together. */
 export const TURN_TRIGGER_COUNT_MAX = 128;

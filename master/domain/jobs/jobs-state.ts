@@ -17,7 +17,9 @@ export interface JobsState {
   readonly unsettled: Set<string>;
   readonly calendars: Map<string, Calendar>;
   /** Calendars as they were before each change after which triggers are yet to find their next times; the oldest first. */
-  eras: readonly Era[];
+  eras: readonly EndedEra[];
+  /** Null: they have all found theirs. */
+  replan: Replan | null;
   /** How many there are; null: nobody has counted them since this master began. */
   jobCount: number | null;
   /** The newest instant that a run by hand has had: no other has the same. */
@@ -30,6 +32,19 @@ export interface Era {
   readonly calendars: ReadonlyMap<string, Calendar>;
 }
 
+export interface EndedEra extends Era {
+  /** Characters of the calendar that was changed then, as it was. */
+  readonly length: number;
+}
+
+/** A round of all triggers, which find their next times after calendars have changed. */
+export interface Replan {
+  /** The last that has, as `job/name`; empty: none has. */
+  readonly after: string;
+  /** Of the eras so many had ended before the round began, and are over with it. */
+  readonly eraCount: number;
+}
+
 export const noJobs = (): JobsState => ({
   nextTriggerAt: Number.POSITIVE_INFINITY,
   hereSince: Number.NEGATIVE_INFINITY,
@@ -39,6 +54,7 @@ export const noJobs = (): JobsState => ({
   unsettled: new Set(),
   calendars: new Map(),
   eras: [],
+  replan: null,
   jobCount: null,
   lastByHandAt: 0,
 });

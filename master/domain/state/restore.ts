@@ -25,7 +25,7 @@ import type { Holding } from '../model/shared-limit.ts';
 import { kindOf, type Task } from '../model/task.ts';
 import { recallBookings, recallBound } from '../booking/recall.ts';
 import { isUnsettled } from '../jobs/activity.ts';
-import { askForReplan } from '../jobs/calendars.ts';
+import { recallReplan } from '../jobs/calendars.ts';
 import { askForSettled } from '../jobs/settle.ts';
 import { recallWork } from '../long-work/works.ts';
 
@@ -144,7 +144,7 @@ function recallJobs(
     if (isUnsettled(row)) jobs.unsettled.add(row.job);
   }
   askForSettled(state, output);
-  askForReplan(state, output);
+  recallReplan(state, output);
 }
 
 /** What people have set. */

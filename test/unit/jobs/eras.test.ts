@@ -1,31 +1,72 @@
-/** Calendars that change faster than triggers find their times anew: each change has all of them begin again. */
+/** Calendars that change faster than triggers find their times anew: each change is a further round for all of them. */
 import { expect } from 'chai';
-import { ERAS_MAX } from '../../../master/domain/bounds.ts';
+import { ERAS_LENGTH_MAX, ERAS_MAX } from '../../../master/domain/bounds.ts';
 import { Scheduler } from '../../helpers/domain.ts';
 
 const calendar = { name: 'cn', expect: null, isForced: false, isUsed: false, by: null };
 
 describe('changes of calendars', () => {
-  it('wait once so many have not come to all triggers, and what held before each stays known', () => {
-    const scheduler = new Scheduler();
-    const change = (text: string | null) =>
-      scheduler.command({ type: 'calendarSet', ...calendar, text }).reply;
-    const set = (n: number) => change(`{"days":[],"weekend":[${n}]}`);
+  let scheduler: Scheduler;
+  beforeEach(() => {
+    scheduler = new Scheduler();
+  });
+
+  const change = (text: string | null) =>
+    scheduler.command({ type: 'calendarSet', ...calendar, text }).reply;
+  const set = (n: number) => change(`{"days":[],"weekend":[${n}]}`);
+  const reach = (after: string | null) =>
+    scheduler.send({ type: 'replanLoaded', triggers: [], after });
+  const reached = () => scheduler.state.jobs.replan?.after;
+  /** Where a master that begins would go on. */
+  const kept = () => scheduler.state.jobs.calendars.get('')?.replanAfter;
+
+  it('have no trigger find its time once more before all have, and then all of them', () => {
+    for (let n = 0; n < 20; n++) {
+      expect(set(n)?.kind).to.equal('done');
+      reach(`job-${n}/default`);
+      expect(reached()).to.equal(`job-${n}/default`);
+    }
+    expect(kept()).to.equal('');
+    reach(null);
+    expect(scheduler.state.jobs.eras).to.have.length(19);
+    expect([reached(), kept()]).to.deep.equal(['', '']);
+    reach('job-0/default');
+    expect(kept()).to.equal('job-0/default');
+    reach(null);
+    expect(scheduler.state.jobs.eras).to.deep.equal([]);
+    expect([reached(), kept()]).to.deep.equal([undefined, null]);
+  });
+
+  it('are of one round, where it has found no time yet', () => {
+    set(1);
+    set(2);
+    reach('job-0/default');
+    expect(kept()).to.equal('job-0/default');
+    reach(null);
+    expect(reached()).to.equal(undefined);
+  });
+
+  it('wait once what was before them would be too much, and what held before each stays known', () => {
     for (let n = 0; n < ERAS_MAX; n++) expect(set(n)?.kind).to.equal('done');
     const { eras } = scheduler.state.jobs;
-    expect(set(ERAS_MAX)).to.deep.equal({
-      kind: 'full',
-      message:
-        'triggers are yet to find their times after the last 8 changes of calendars and black-outs',
-    });
+    expect(set(ERAS_MAX)?.kind).to.equal('full');
     expect(change(null)?.kind).to.equal('full');
     // One that changes nothing is none.
     expect(set(ERAS_MAX - 1)?.kind).to.equal('done');
     expect(scheduler.state.jobs.eras).to.equal(eras);
     expect(eras[0]?.calendars.size).to.equal(0);
-    scheduler.send({ type: 'replanLoaded', triggers: [], after: 'a/b' });
+    reach('a/b');
     expect(set(ERAS_MAX)?.kind).to.equal('full');
-    scheduler.send({ type: 'replanLoaded', triggers: [], after: null });
+    reach(null);
     expect(set(ERAS_MAX)?.kind).to.equal('done');
+  });
+
+  it('wait where these are long', () => {
+    const long = (n: number) =>
+      change(`{"days":[],"description":"${String(n).repeat(ERAS_LENGTH_MAX / 4)}"}`);
+    const kinds = [1, 2, 3, 4, 5, 6].map((n) => long(n)?.kind);
+    expect(kinds).to.deep.equal(['done', 'done', 'done', 'done', 'full', 'full']);
+    reach(null);
+    expect(long(7)?.kind).to.equal('done');
   });
 });
