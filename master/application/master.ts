@@ -288,8 +288,9 @@ export class Master implements MasterHandle {
     const { store, clock } = this.#options;
     const known = () => this.#known();
     const read = <T>(work: (gone: AbortSignal) => Promise<T>) => this.#inTurn('lists', work);
+    const preview = <T>(work: (gone: AbortSignal) => Promise<T>) => this.#inTurn('previews', work);
     const command = (asked: Command) => this.#command(asked);
-    return new Jobs({ store, clock, known, read, command }, sight);
+    return new Jobs({ store, clock, known, read, preview, command }, sight);
   }
 
   operations(sight: Sight = { groups: null, types: null }): Operations {

@@ -8,6 +8,7 @@ import {
   EVENT_PAGES_WAITING_MAX,
   LIST_COUNT_MAX,
   LISTS_WAITING_MAX,
+  PREVIEW_COUNT_MAX,
 } from '../domain/bounds.ts';
 import type { Pieces } from '../domain/pieces.ts';
 import { Unavailable } from './master-handle.ts';
@@ -127,6 +128,7 @@ export interface Turnstiles {
   readonly eventPages: Turnstile;
   readonly health: Turnstile;
   readonly reports: Turnstile;
+  readonly previews: Turnstile;
 }
 
 export function turnstiles(): Turnstiles {
@@ -144,6 +146,11 @@ export function turnstiles(): Turnstiles {
     }),
     health: new Turnstile({ ...oneByOne, what: 'looks at how work flows' }),
     reports: new Turnstile({ ...oneByOne, what: 'reports' }),
+    previews: new Turnstile({
+      countMax: PREVIEW_COUNT_MAX,
+      waitingMax: LISTS_WAITING_MAX,
+      what: 'previews of backfills',
+    }),
   };
 }
 

@@ -33,8 +33,6 @@ import { keyOf, surroundingsOf, unlessBroken } from './planning.ts';
 
 /** Runs that are shown with a job. */
 const RUN_COUNT = 10;
-/** Times that are found in one piece of work. */
-const PIECE_COUNT = 16;
 /** Triggers that are looked at, at a time, for one that names a calendar. */
 const LOOK_COUNT = 500;
 
@@ -44,6 +42,8 @@ interface Asking {
   readonly clock: Clock;
   readonly known: () => State;
   readonly read: <T>(work: (gone: AbortSignal) => Promise<T>) => Promise<T>;
+  /** In a line of its own: it takes long. */
+  readonly preview: <T>(work: (gone: AbortSignal) => Promise<T>) => Promise<T>;
   readonly command: (command: Command) => Promise<CommandOutcome>;
 }
 
@@ -162,8 +162,8 @@ export class Jobs implements JobsHandle {
       const around = surroundingsOf(calendars, trigger, spec, blackouts);
       let from = Math.max(after, trigger.decidedUntil);
       for (let found = 0; found < count; ) {
-        const pieceCount = Math.min(PIECE_COUNT, count - found);
-        const page = unlessBroken(trigger, [], () => comingOf(spec, around, from, pieceCount));
+        // One may have cost a look at each day of a year.
+        const page = unlessBroken(trigger, [], () => comingOf(spec, around, from, 1));
         // It is paused once it is due.
         if (page === null) break;
         const { coming, until } = page;
@@ -186,9 +186,11 @@ export class Jobs implements JobsHandle {
     trigger: Trigger,
     asked: Pick<Backfill, 'from' | 'until' | 'which'>,
   ): Promise<PreviewedBackfill | string> {
-    const { store, clock, known, read } = this.#asking;
+    const { store, clock, known, preview } = this.#asking;
     const { calendars } = known().jobs;
-    return read((gone) => previewBackfill({ job, trigger, calendars }, asked, store, clock, gone));
+    return preview((gone) =>
+      previewBackfill({ job, trigger, calendars }, asked, store, clock, gone),
+    );
   }
 
   backfill(workId: string, asked: BegunBackfill): Promise<CommandOutcome> {

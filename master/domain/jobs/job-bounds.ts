@@ -63,6 +63,8 @@ export const RECENT_COUNT_MAX = 20;
 /** Times that a backfill goes through, and how often one can be run again. */
 export const BACKFILL_COUNT_MAX = 10_000;
 export const RERUN_MAX = 99;
+/** Previews that are made at a time, of all namespaces: each holds all else for some milliseconds at a time. */
+export const PREVIEW_COUNT_MAX = 2;
 /** Entries of a schedule, and records, that are looked at in one piece of a backfill. */
 export const BACKFILL_LOOK_COUNT = 125;
 export const BACKFILL_LOOKS_MAX = 1_000;
