@@ -5,7 +5,8 @@ export class News {
   /** Up to here all is committed. */
   #newest = 0;
   #isOver = false;
-  readonly #waiting = new Set<() => void>();
+  /** What wakes whoever waits, and for more than which number. */
+  readonly #waiting = new Map<() => void, number>();
 
   get waitingCount(): number {
     return this.#waiting.size;
@@ -19,7 +20,7 @@ export class News {
   advance(newest: number): void {
     if (newest <= this.#newest) return;
     this.#newest = newest;
-    this.#wakeAll();
+    this.#wake(newest);
   }
 
   /** Until there is more than up to that number, or that instant has come, or all is over. */
@@ -32,17 +33,20 @@ export class News {
         resolve();
       };
       const callOff = clock.wakeAt(until, wake);
-      this.#waiting.add(wake);
+      this.#waiting.set(wake, after);
     });
   }
 
   /** Nobody tells any more. */
   end(): void {
     this.#isOver = true;
-    this.#wakeAll();
+    this.#wake();
   }
 
-  #wakeAll(): void {
-    for (const wake of [...this.#waiting]) wake();
+  /** Without a number: all. */
+  #wake(newest?: number): void {
+    for (const [wake, after] of [...this.#waiting]) {
+      if (newest === undefined || after < newest) wake();
+    }
   }
 }

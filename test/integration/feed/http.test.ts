@@ -170,9 +170,36 @@ describe('the feed over HTTP', () => {
     tell({});
     await settled();
     tell({ kind: 'task.finished' });
+    await face.master.clock.pass(100);
     const { events, next } = await answer;
     expect(events.map(({ kind }) => kind)).to.deep.equal(['task.finished']);
     expect(next).to.equal(lastSeq);
+  });
+
+  it('reads once for many commits, also for whoever wants little of them', async () => {
+    const read = face.master.told.read.bind(face.master.told);
+    let readCount = 0;
+    face.master.told.read = (query) => {
+      readCount += 1;
+      return read(query);
+    };
+    const query = 'after=now&kind=task.finished';
+    const answer = asked(`${query}&wait=30`);
+    const found = await stream(query);
+    await settled();
+    readCount = 0;
+    for (let commit = 0; commit < 20; commit++) {
+      tell({});
+      await settled();
+    }
+    expect(readCount, 'of two who read').to.equal(2);
+    tell({ kind: 'task.finished' });
+    await face.master.clock.pass(100);
+    expect((await answer).events.map(({ seq }) => seq)).to.deep.equal([lastSeq]);
+    await found.next(`id: ${lastSeq}`);
+    expect(readCount).to.equal(4);
+    found.close();
+    face.master.told.read = read;
   });
 
   it('answers with an empty page when the wait is over', async () => {

@@ -9,7 +9,7 @@ import type { Followers } from './followers.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 
-/** So long a stream that has brought something waits before it reads again: one read for all that comes meanwhile. */
+/** So long whoever has read what is new waits before he reads again: one read for all that comes meanwhile. */
 const PACE_MS = 100;
 /** And so long after a page that has found nothing: what is rare may be behind millions. */
 const REST_MS = 20;
@@ -86,6 +86,7 @@ function streamOf<Page>(followed: Followed<Page>, first: Page, end: () => void):
   return async (write) => {
     try {
       let saidAt = followed.now();
+      let id = followed.idOf(first);
       for (let page: Page | null = first; page !== null; page = await followed.readAfter(page)) {
         const text = followed.textOf(page);
         const isSilent = followed.now() - saidAt >= SILENCE_MS;
@@ -97,7 +98,9 @@ function streamOf<Page>(followed: Followed<Page>, first: Page, end: () => void):
         }
         if (followed.isOver() || followed.isLast(page)) return;
         if (followed.isAtEnd(page)) {
-          if (text !== '') await followed.news(null, PACE_MS);
+          // Also where nothing of what is new was asked for: else each commit would be a read.
+          if (text !== '' || followed.idOf(page) !== id) await followed.news(null, PACE_MS);
+          id = followed.idOf(page);
           await followed.news(page, LOOK_MS);
         } else if (text === '') await followed.news(null, REST_MS);
         if (followed.isOver()) return;
@@ -141,12 +144,16 @@ async function awaited<Page>(
   withinMs: number,
 ): Promise<Page> {
   const until = followed.now() + withinMs;
+  const leftMs = () => Math.max(until - followed.now(), 0);
+  let id = followed.idOf(first);
   for (let page = first; ; ) {
-    const leftMs = until - followed.now();
     const isDone = followed.textOf(page) !== '' || followed.isLast(page);
-    if (isDone || leftMs <= 0 || followed.isOver()) return page;
-    if (followed.isAtEnd(page)) await followed.news(page, Math.min(leftMs, LOOK_MS));
-    else await followed.news(null, REST_MS);
+    if (isDone || leftMs() === 0 || followed.isOver()) return page;
+    if (followed.isAtEnd(page)) {
+      if (followed.idOf(page) !== id) await followed.news(null, Math.min(leftMs(), PACE_MS));
+      id = followed.idOf(page);
+      await followed.news(page, Math.min(leftMs(), LOOK_MS));
+    } else await followed.news(null, REST_MS);
     // Nothing is read for somebody who may not see it any more.
     if (followed.isOver()) return page;
     const next = await followed.readAfter(page);
