@@ -38,6 +38,8 @@ async function* eventsOf(
   const signal = signalOf(options, 'follow', 'onAway', 'onBack', 'onLevel');
   const { follow = true, onLevel, onAway, onBack } = options;
   let isFirst = true;
+  /** What comes meanwhile is not asked for: where the master does not say, it ends once nothing came. */
+  let end = Number.POSITIVE_INFINITY;
   const of = task === undefined ? '' : `/task/${encodeURIComponent(task)}`;
   const asked = { path: `${api.base}${of}/events`, field: 'events', filters, after };
   for await (const page of pagesAfter<EventPage>(api, {
@@ -48,8 +50,10 @@ async function* eventsOf(
     onBack,
   })) {
     if (isFirst) onLevel?.(page.level);
+    if (isFirst && !follow) end = page.newest ?? end;
     isFirst = false;
     rememberEach(page.events, exactJson(page, 'events'));
-    yield* page.events;
+    yield* page.events.filter(({ seq }) => seq <= end);
+    if (page.next >= end) return;
   }
 }

@@ -66,6 +66,10 @@ export const eventPage = z.object({
   events: z.array(eventView).describe('By number.'),
   next: z.int().describe('Up to which number it has looked: the `after` of the next page.'),
   oldest: z.int().describe('The first number that is kept.'),
+  newest: z
+    .int()
+    .optional()
+    .describe('The last one of the namespace, whatever was asked for: `next` comes up to it.'),
   level: z.enum(['all', 'ends', 'none']).describe('What is told, as the master is set.'),
 });
 

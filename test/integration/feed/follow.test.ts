@@ -31,4 +31,32 @@ describe('following events and logs', () => {
       expect(await ended).to.have.property('name', 'AbortError');
     });
   }
+
+  /** A feed that has grown by three whenever it is asked for two more, up to some number. */
+  async function endOf(says: (newest: number) => object): Promise<readonly number[]> {
+    api.clear();
+    let newest = 4;
+    api.intercept = ({ path, query }) => {
+      if (!path.endsWith('events')) return undefined;
+      const after = Number(query.get('after') ?? 0);
+      const next = Math.min(after + 2, newest);
+      const events = Array.from({ length: next - after }, (_, n) => ({ seq: after + 1 + n }));
+      const page = { events, next, oldest: 1, level: 'all', ...says(newest) };
+      newest = Math.min(newest + 3, 19);
+      return [200, page];
+    };
+    const seqs: number[] = [];
+    const client = createClient({ url: api.url });
+    for await (const { seq } of client.events({}, { follow: false })) seqs.push(seq);
+    return seqs;
+  }
+
+  it('ends with what was the newest when it began, however much comes meanwhile', async () => {
+    expect(await endOf((newest) => ({ newest }))).to.deep.equal([1, 2, 3, 4]);
+    expect(await endOf((newest) => ({ newest: newest - 1 })), 'within a page').to.have.length(3);
+  });
+
+  it('ends with the newest that there is, where the master does not say which that was', async () => {
+    expect(await endOf(() => ({}))).to.have.length(19);
+  });
 });

@@ -104,7 +104,7 @@ describe('the feed over HTTP', () => {
         data: { reason: null, until: null },
       },
     ]);
-    expect(page).to.include({ next: first + 2, oldest: first });
+    expect(page).to.include({ next: first + 2, oldest: first, newest: lastSeq });
     const rest = await asked(`after=${page.next}`);
     expect(rest.events.map(({ kind }) => kind)).to.deep.equal(['task.started']);
     expect(await asked(`after=${rest.next}`)).to.deep.equal({ ...rest, events: [] });
@@ -210,6 +210,7 @@ describe('the feed over HTTP', () => {
       events: [],
       next: lastSeq,
       oldest: lastSeq + 1,
+      newest: lastSeq,
       level: 'ends',
     });
   });

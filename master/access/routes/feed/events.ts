@@ -111,8 +111,8 @@ async function newestOf(feed: FeedHandle): Promise<number> {
   return (await feed.read({ after: null, limit: 1, ...none })).newest;
 }
 
-function replyOf({ events, next, oldest }: EventPage, level: FeedLevel): Reply {
-  const numbers = `"next":${next},"oldest":${oldest},"level":"${level}"`;
+function replyOf({ events, next, oldest, newest }: EventPage, level: FeedLevel): Reply {
+  const numbers = `"next":${next},"oldest":${oldest},"newest":${newest},"level":"${level}"`;
   const body = `{"events":[${events.map(jsonOf).join(',')}],${numbers}}\n`;
   return { body, contentType: 'application/json' };
 }
