@@ -39,6 +39,6 @@ export const ALERTS_PER_SECOND_MAX = 1;
 /** Alerts of executors that wait to be written; beyond it the oldest is given up. */
 export const UNSAID_COUNT_MAX = 300;
 
-/** What is counted for alerts: minutes, and types, tasks, executors and receivers of each namespace; the oldest go. */
+/** What is counted for alerts: minutes, and types, tasks, executors and receivers of each namespace; those go that were quiet for longest. */
 export const RECENT_MINUTES_MAX = 61;
 export const RECENT_KEYS_MAX = 1_000;

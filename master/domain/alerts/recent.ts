@@ -4,6 +4,7 @@
  */
 import { RECENT_KEYS_MAX, RECENT_MINUTES_MAX } from './bounds.ts';
 import type { Observation } from '../effects.ts';
+import { Lately } from '../lately.ts';
 import type { Readiness } from '../model/executor.ts';
 import type { Notification, Task } from '../model/task.ts';
 
@@ -52,26 +53,6 @@ class Minutes {
   }
 }
 
-/** By key; beyond the bound the one that has been there for longest is forgotten. */
-class Counted<T extends object> extends Map<string, T> {
-  readonly #make: () => T;
-
-  constructor(make: () => T) {
-    super();
-    this.#make = make;
-  }
-
-  of(key: string): T {
-    const known = this.get(key);
-    if (known !== undefined) return known;
-    const [oldest] = this.size < RECENT_KEYS_MAX ? [] : this.keys();
-    if (oldest !== undefined) this.delete(oldest);
-    const made = this.#make();
-    this.set(key, made);
-    return made;
-  }
-}
-
 /** Of something that happens again and again. */
 interface Happened {
   readonly count: Minutes;
@@ -82,15 +63,15 @@ interface Happened {
 
 /** A task whose attempts fail. */
 interface Failing {
-  type: string;
-  group: string;
+  readonly type: string;
+  readonly group: string;
   failedCount: number;
   error: string | null;
   at: number;
 }
 
 interface Unready {
-  since: number;
+  readonly since: number;
   reason: string | null;
 }
 
@@ -101,17 +82,15 @@ export class Recent {
   /** What was before is not known. */
   readonly since: number;
   /** Tasks that were not started in time, by type. */
-  readonly late = new Counted<Happened>(happened);
+  readonly late = new Lately<Happened>(RECENT_KEYS_MAX);
   /** Callbacks that were given up, by the origin of their receiver. */
-  readonly gaveUp = new Counted<Happened>(happened);
+  readonly gaveUp = new Lately<Happened>(RECENT_KEYS_MAX);
   /** By executor. */
-  readonly joins = new Counted<Happened>(happened);
+  readonly joins = new Lately<Happened>(RECENT_KEYS_MAX);
   /** Executors that are not ready, and since when, by id. */
-  readonly unready = new Counted<Unready>(() => ({ since: 0, reason: null }));
+  readonly unready = new Lately<Unready>(RECENT_KEYS_MAX);
   /** By task. */
-  readonly failing = new Counted<Failing>(() => {
-    return { type: '', group: '', failedCount: 0, error: null, at: 0 };
-  });
+  readonly failing = new Lately<Failing>(RECENT_KEYS_MAX);
 
   constructor(now: () => number) {
     this.#now = now;
@@ -148,9 +127,9 @@ export class Recent {
   }
 
   #failed(task: Task, error: string | undefined): void {
-    const one = this.failing.of(task.id);
-    one.type = task.type;
-    one.group = task.user.group;
+    const { type, user } = task;
+    const none = { type, group: user.group, failedCount: 0, error: null, at: 0 };
+    const one = this.failing.of(task.id, () => none);
     one.failedCount += 1;
     one.error = error ?? null;
     one.at = this.#now();
@@ -161,8 +140,7 @@ export class Recent {
       this.unready.delete(executorId);
       return;
     }
-    const one = this.unready.of(executorId);
-    if (one.since === 0) one.since = this.#now();
+    const one = this.unready.of(executorId, () => ({ since: this.#now(), reason }));
     one.reason = reason;
   }
 
@@ -171,8 +149,8 @@ export class Recent {
     this.#happened(this.gaveUp, origin, taskId, lastError);
   }
 
-  #happened(where: Counted<Happened>, key: string, taskId: string | null, error: string | null) {
-    const one = where.of(key);
+  #happened(where: Lately<Happened>, key: string, taskId: string | null, error: string | null) {
+    const one = where.of(key, happened);
     one.count.add(this.#now());
     one.taskId = taskId;
     one.error = error;

@@ -4,6 +4,7 @@
  */
 import { OUTCOME_COUNT_MAX, OUTCOME_MS_MAX, OUTCOME_PAIRS_MAX } from '../bounds.ts';
 import type { Observation } from '../effects.ts';
+import { Lately } from '../lately.ts';
 import { sees, type Sight } from '../model/task-filter.ts';
 import type { AttemptOutcome } from '../model/task.ts';
 import { PIECE_COUNT, type Pieces } from '../pieces.ts';
@@ -39,7 +40,7 @@ const NEUTRAL: ReadonlySet<AttemptOutcome> = new Set([
 
 export class Outcomes {
   readonly since: number;
-  readonly #pairs = new Map<string, Newest>();
+  readonly #pairs = new Lately<Newest>(OUTCOME_PAIRS_MAX);
 
   constructor(since: number) {
     this.since = since;
@@ -101,7 +102,7 @@ export class Outcomes {
   }
 
   *#seen(sight: Sight): Generator<Newest> {
-    for (const newest of this.#pairs.values()) {
+    for (const [, newest] of this.#pairs) {
       if (sees(sight, newest.type, newest.group)) yield newest;
     }
   }
@@ -117,14 +118,8 @@ export class Outcomes {
 
   #of(type: string, group: string): Newest {
     // No type has a blank in it.
-    const key = `${type} ${group}`;
-    const known = this.#pairs.get(key);
-    if (known !== undefined) return known;
-    const [oldest] = this.#pairs.size < OUTCOME_PAIRS_MAX ? [] : this.#pairs.keys();
-    if (oldest !== undefined) this.#pairs.delete(oldest);
-    const newest = { type, group, startedAt: null, attempts: [], callbacks: [] };
-    this.#pairs.set(key, newest);
-    return newest;
+    const none = { type, group, startedAt: null, attempts: [], callbacks: [] };
+    return this.#pairs.of(`${type} ${group}`, () => none);
   }
 }
 

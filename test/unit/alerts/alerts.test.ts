@@ -283,7 +283,7 @@ describe('the alerts of a master', () => {
 
   it('does not take for over what it has forgotten by a restart', async () => {
     const failing = { type: 'echo', group: 'g', failedCount: 9, error: null, at: clock.now() };
-    Object.assign(recent.failing.of('a'), failing);
+    recent.failing.of('a', () => failing);
     await alerts.say(messageOf('s'));
     await clock.pass(50 * MINUTE);
     await alerts.stop();

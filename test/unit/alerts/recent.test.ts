@@ -1,5 +1,6 @@
 /** What went wrong lately: counted in minutes, whatever the clock does. */
 import { expect } from 'chai';
+import { RECENT_KEYS_MAX } from '../../../master/domain/alerts/bounds.ts';
 import { Recent } from '../../../master/domain/alerts/recent.ts';
 
 const MINUTE = 60_000;
@@ -20,5 +21,19 @@ describe('what is counted lately', () => {
     expect(count()).to.equal(0);
     join();
     expect(count()).to.equal(1);
+  });
+
+  it('is forgotten of whoever was quiet for longest', () => {
+    let now = 1_800_000_000_000;
+    const recent = new Recent(() => now);
+    const join = (executorId: string) =>
+      recent.observe({ event: 'executor_joined', executorId, types: [] });
+    for (let at = 0; at < 2 * RECENT_KEYS_MAX; at++) {
+      now += 100;
+      join('x');
+      join(`other-${at}`);
+    }
+    expect(recent.joins.size).to.equal(RECENT_KEYS_MAX);
+    expect(recent.joins.get('x')?.count.count(now, 10 * MINUTE)).to.equal(2 * RECENT_KEYS_MAX);
   });
 });

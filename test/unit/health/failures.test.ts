@@ -45,6 +45,34 @@ describe('what attempts fail with', () => {
     expect(tookMs).to.be.below(300);
   });
 
+  it('is forgotten of whose attempts ended least recently', () => {
+    const outcomes = new Outcomes(NOW);
+    const end = (group: string) => {
+      const task = { id: group, type: 'encode', user: { group }, state: 'succeeded' };
+      outcomes.note({ event: 'task_finished', task } as never, NOW);
+    };
+    for (let at = 0; at < 2 * OUTCOME_PAIRS_MAX; at++) {
+      end('busy');
+      end(`g${at}`);
+    }
+    const kept = atOnce(outcomes.attempts(ALL, NOW)).get('encode') ?? [];
+    expect(kept.filter(({ taskId }) => taskId === 'busy')).to.have.length(OUTCOME_COUNT_MAX);
+    expect(kept).to.have.length(OUTCOME_PAIRS_MAX - 1 + OUTCOME_COUNT_MAX);
+  });
+
+  it('has each end once, whatever ends between two pieces of it', () => {
+    const outcomes = new Outcomes(NOW);
+    const end = (group: string) => {
+      const task = { id: group, type: 'encode', user: { group }, state: 'succeeded' };
+      outcomes.note({ event: 'task_finished', task } as never, NOW);
+    };
+    for (let at = 0; at < OUTCOME_PAIRS_MAX; at++) end(`g${at}`);
+    const pieces = outcomes.attempts(ALL, NOW);
+    expect(pieces.next().done).to.equal(false);
+    end('g0');
+    expect(atOnce(pieces).get('encode')).to.have.length(OUTCOME_PAIRS_MAX);
+  });
+
   it('is kept for many groups of a type, in the order of their ends', () => {
     const outcomes = new Outcomes(NOW);
     for (let at = 0; at < OUTCOME_COUNT_MAX; at++) {
