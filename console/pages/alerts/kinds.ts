@@ -12,15 +12,17 @@ export interface Kind {
   readonly window: number | null;
   /** Null: as whoever says it has it. */
   readonly severity: 'warning' | 'critical' | null;
+  /** Looks in a row. */
+  readonly checks: number;
 }
 
 export const REPEAT_SECONDS = 14_400;
-export const CHECKS = 2;
 /** Of `oldest_wait`. */
 export const REASONS = ['all_busy'] as const;
 
 const warning = (unit: Kind['unit'], threshold: number | null, window: number | null = null) =>
-  ({ unit, threshold, window, severity: 'warning' }) satisfies Kind;
+  ({ unit, threshold, window, severity: 'warning', checks: 2 }) satisfies Kind;
+const urgent: Kind = { ...warning(null, null), severity: 'critical', checks: 1 };
 
 export const kindsOfRules: Readonly<Record<AlertKind, Kind>> = {
   no_executor: { ...warning('s', 60), severity: 'critical' },
@@ -33,12 +35,12 @@ export const kindsOfRules: Readonly<Record<AlertKind, Kind>> = {
   callback_backlog: warning('callbacks', 1_000),
   executor_flapping: warning('times', 5, 600),
   executor_not_ready: warning('s', 300),
-  booking_short: { ...warning(null, null), severity: 'critical' },
+  booking_short: urgent,
   booking_at_risk: warning(null, null),
-  booking_paused: { ...warning(null, null), severity: 'critical' },
+  booking_paused: urgent,
   poison: warning('times', 5, 3600),
   disk: { ...warning('%', 10), severity: 'critical' },
-  message: { unit: null, threshold: null, window: 3600, severity: null },
+  message: { unit: null, threshold: null, window: 3600, severity: null, checks: 2 },
 };
 
 /** `own`: somebody has set it; `changed`: in place of the one that is there from the start. */
@@ -54,7 +56,7 @@ export function originOf(rule: AlertRuleView): 'own' | 'changed' | 'plain' {
     rule.window === plain.window &&
     rule.severity === plain.severity &&
     rule.repeat === REPEAT_SECONDS &&
-    rule.checks === CHECKS &&
+    rule.checks === plain.checks &&
     (rule.reasons === null || rule.reasons.join() === REASONS.join());
   return isPlain ? 'plain' : 'changed';
 }

@@ -8,14 +8,7 @@ import {
 import type { Question } from '../../frame/asking.tsx';
 import { type Field, YES } from '../../parts/form/fields.ts';
 import { t, wordOf } from '../../words/words.ts';
-import {
-  type AlertKind,
-  CHECKS,
-  type Kind,
-  kindsOfRules,
-  REASONS,
-  REPEAT_SECONDS,
-} from './kinds.ts';
+import { type AlertKind, type Kind, kindsOfRules, REASONS, REPEAT_SECONDS } from './kinds.ts';
 import { receiverFields, toldBefore } from './receiver-fields.ts';
 
 type Rule = AlertRuleView | null;
@@ -88,7 +81,7 @@ function conditionFields(rule: Rule, kind: AlertKind): Field[] {
     ...fields,
     severityField(rule, plain),
     {
-      ...numberField('checks', t('rules.checks'), rule?.checks, CHECKS),
+      ...numberField('checks', t('rules.checks'), rule?.checks, plain.checks),
       unit: t('rules.checks.unit'),
     },
   ];

@@ -49,14 +49,18 @@ export const ALERT_PLACEHOLDER = /\{\{(title|text|severity|count)\}\}/g;
 const HOUR_MS = 3_600_000;
 const REPEAT_MS = 4 * HOUR_MS;
 
-type Default = Pick<AlertRule, 'threshold' | 'windowMs' | 'severity' | 'reasons'>;
+type Default = Pick<AlertRule, 'threshold' | 'windowMs' | 'severity' | 'reasons' | 'checkCount'>;
 
 const warning = (threshold: number | null, windowMs: number | null = null): Default => ({
   threshold,
   windowMs,
   severity: 'warning',
   reasons: null,
+  checkCount: 2,
 });
+
+/** There are seconds in which somebody can still help. */
+const urgent: Default = { ...warning(null), severity: 'critical', checkCount: 1 };
 
 /** Of each kind, where a rule does not say otherwise. */
 const defaults = {
@@ -71,9 +75,9 @@ const defaults = {
   callback_backlog: warning(1_000),
   executor_flapping: warning(5, HOUR_MS / 6),
   executor_not_ready: warning(300),
-  booking_short: { ...warning(null), severity: 'critical' },
+  booking_short: urgent,
   booking_at_risk: warning(null),
-  booking_paused: { ...warning(null), severity: 'critical' },
+  booking_paused: urgent,
   poison: warning(5, HOUR_MS),
   disk: { ...warning(10), severity: 'critical' },
   message: { ...warning(null, HOUR_MS), severity: null },
@@ -88,7 +92,6 @@ export function plainRule(name: string, kind: AlertKind): AlertRule {
     types: null,
     receivers: null,
     repeatMs: REPEAT_MS,
-    checkCount: 2,
     isEnabled: true,
     ...defaults[kind],
   };
