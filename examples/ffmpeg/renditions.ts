@@ -210,7 +210,7 @@ export class RenditionMaker {
 }
 
 /** Null where it is missing or unreadable. */
-async function probeIfReadable(
+export async function probeIfReadable(
   prober: Prober,
   path: string,
   what: string,

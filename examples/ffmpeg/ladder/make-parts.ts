@@ -2,7 +2,7 @@
  * Makes the parts of a ladder in the folder of the task, one after another: loudness, sound, each rung, pictures, captions. What
  * an earlier attempt has finished is found by its fingerprint.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { NonRetryableError, RetryableError, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { secondsOf } from '../../media/frame-rate.ts';
 import { assertNotCutOff } from '../../media/input-guard.ts';
@@ -12,7 +12,7 @@ import { probe } from '../../media/probe.ts';
 import { type ChildLimits, type Headway, runFfmpeg } from '../../media/attempt/run-ffmpeg.ts';
 import type { WorkFolder } from '../../media/attempt/work-folder.ts';
 import { fingerprint } from '../outputs.ts';
-import { childLimits, type FfmpegSettings } from '../renditions.ts';
+import { childLimits, type FfmpegSettings, probeIfReadable } from '../renditions.ts';
 import { type Caption, captionArguments } from './captions.ts';
 import { type Loudness, loudnessFilter, measureLoudness } from './loudness.ts';
 import {
@@ -128,7 +128,7 @@ export class PartMaker {
     return {
       ...{ rungs, seconds, ...sound, sprites: pictures.sprites },
       extras: [...pictures.files, ...captions],
-      run: (part, args, length) => this.#run(part, args, length),
+      run: async (part, args, length) => void (await this.#run(part, args, length)),
     };
   }
 
@@ -156,12 +156,32 @@ export class PartMaker {
     // As no rung is above the source: sound that is not 5.1 is not made so.
     const channels = audio.channels === 6 && media.audio.channels !== 6 ? 2 : audio.channels;
     const wishes = ['audio', audio, filter, channels];
-    const file = await this.#media('audio.mp4', wishes, (making) =>
-      this.#run('audio', audioArguments(audio, filter, channels, making), media.seconds),
-    );
+    const file = await this.#media('audio.mp4', wishes, async (making) => {
+      const args = audioArguments(audio, filter, channels, making);
+      const damageCount = await this.#run('audio', args, media.seconds);
+      await this.#assertSound(making.temporary, channels, damageCount);
+    });
     const after = target && (await this.#loudnessOf('loudness-after', file, target));
     this.#finish('audio');
     return { audio: { file, channels }, loudness: before && after && { before, after } };
+  }
+
+  /** @throws {RetryableError} it is not what it has to be; {NonRetryableError} the input is damaged. */
+  async #assertSound(path: string, channels: number, damageCount: number): Promise<void> {
+    const { audio } = await this.#readable('audio', path);
+    const { media } = this.#plan;
+    const expected = media.secondsAreGuessed ? null : (media.audio?.seconds ?? null);
+    const least = expected === null ? 0 : expected - toleranceOf(expected);
+    if (audio?.codec !== 'aac' || audio.channels !== channels) {
+      const found = audio === null ? 'none' : `${audio.codec} of ${audio.channels} channels`;
+      throw new RetryableError(`audio: its sound is ${found} instead of aac of ${channels}`);
+    }
+    const { seconds } = audio;
+    // It may be longer: what begins late has silence before it.
+    if (seconds !== null && seconds > 0 && seconds >= least) return;
+    const short = `audio: it is ${seconds ?? 0} s long instead of ${expected ?? 'more'} s`;
+    if (damageCount === 0) throw new RetryableError(short);
+    throw new NonRetryableError(`${short}. The input is damaged.`);
   }
 
   /** Measured once. */
@@ -223,7 +243,7 @@ export class PartMaker {
   /** @throws {RetryableError} it is not what a rung has to be. */
   async #assertRung(rung: Rung, path: string): Promise<void> {
     const what = `rung ${rung.name}`;
-    const { video } = await probe(this.#settings, path, what, this.#limits);
+    const { video } = await this.#readable(what, path);
     const { width, height } = rung.picture;
     if (video?.width !== width || video.height !== height) {
       const size = `${video?.width}x${video?.height}`;
@@ -235,10 +255,25 @@ export class PartMaker {
     if (defect !== null) throw new RetryableError(`${what}: ${defect}`);
     const [length, expected] = [secondsOf(packets.length, grid.rate), lengthOf(media)];
     if (expected === null || media.secondsAreGuessed) return;
-    if (Math.abs(length - expected) <= Math.max(0.5, expected / 1000)) return;
+    if (Math.abs(length - expected) <= toleranceOf(expected)) return;
     throw new NonRetryableError(
       `${what}: it is ${length} s long instead of ${expected} s. The input is damaged.`,
     );
+  }
+
+  /** @throws {RetryableError} ffmpeg has said that it is well, and it is not: on a full disk, for one. */
+  async #readable(what: string, path: string): Promise<Media> {
+    const media = await probeIfReadable(this.#settings, path, what, this.#limits);
+    if (media !== null) return media;
+    throw new RetryableError(`${what}: ffmpeg reported success, but left no readable file`);
+  }
+
+  /** @throws {RetryableError} one of these files of the folder is missing or empty. */
+  async #assertFilled(what: string, files: readonly string[]): Promise<void> {
+    for (const file of files) {
+      const found = await stat(this.#folder.file(file)).catch(() => null);
+      if (!found?.size) throw new RetryableError(`${what}: ${file} is missing or empty`);
+    }
   }
 
   async #makePictures(
@@ -268,6 +303,7 @@ export class PartMaker {
       for (let n = 1; n <= sheets.sheetCount; n++) files.push(`sprites-${n}.jpg`);
       files.push('sprites.vtt');
     }
+    await this.#assertFilled('pictures', files);
     this.#finish('pictures');
     return { files, sprites: sheets };
   }
@@ -279,6 +315,7 @@ export class PartMaker {
       const target = this.#folder.file(files[n] as string);
       await this.#run('captions', captionArguments(input, caption, target), media.seconds);
     }
+    await this.#assertFilled('captions', files);
     if (captions.length > 0) this.#finish('captions');
     return files;
   }
@@ -309,21 +346,22 @@ export class PartMaker {
   }
 
   async #commentOf(path: string): Promise<string | null> {
-    try {
-      return (await probe(this.#settings, path, path, this.#limits)).comment;
-    } catch (error) {
-      this.#ctx.signal.throwIfAborted();
-      if (error instanceof NonRetryableError || error instanceof RetryableError) return null;
-      throw error;
-    }
+    return (await probeIfReadable(this.#settings, path, path, this.#limits))?.comment ?? null;
   }
 
-  async #run(part: string, args: readonly string[], seconds: number | null): Promise<void> {
+  /** Resolves to how often ffmpeg complained of the input. */
+  async #run(part: string, args: readonly string[], seconds: number | null): Promise<number> {
     this.#ctx.log.info(`making ${part}`);
-    await runFfmpeg({
+    const { damageCount } = await runFfmpeg({
       ...{ ffmpeg: this.#settings.ffmpeg, args, what: part, seconds, limits: this.#limits },
       log: this.#ctx.log,
       onHeadway: (now) => this.report(part, Math.min(now.share, 0.999), now),
     });
+    return damageCount;
   }
+}
+
+/** By how much a length may be another one: containers and encoders round. */
+function toleranceOf(seconds: number): number {
+  return Math.max(0.5, seconds / 1000);
 }

@@ -1,0 +1,80 @@
+/** Parts of a ladder that are not what they have to be, though ffmpeg says that it went well; and HDR that is kept. */
+import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
+import { runHandler } from '@soda-scheduler/executor-sdk/testing';
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ladderHandler } from '../../../examples/ffmpeg/ladder/ladder.ts';
+import type { LadderResult } from '../../../examples/ffmpeg/ladder/result.ts';
+import { findFfmpeg } from '../../../examples/media/binaries.ts';
+import { MediaRoot } from '../../../examples/media/media-root.ts';
+
+const PROFILE = {
+  ...{ preset: 'ultrafast', gop_seconds: 0.5, rungs: [{ height: 90, crf: 35, max_kbps: 500 }] },
+  ...{ poster: null, sprites: null, captions: false },
+};
+
+describe('a part of a ladder', function () {
+  let ffmpeg: string;
+  let ffprobe: string;
+  let root: string;
+
+  before(async function () {
+    const found = await findFfmpeg(process.env).catch(() => null);
+    if (found === null || found.ffprobe === null) return this.skip();
+    [ffmpeg, ffprobe] = [found.ffmpeg, found.ffprobe];
+    root = mkdtempSync(join(tmpdir(), 'soda-parts-'));
+    run([
+      ...['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=25:d=2', '-f', 'lavfi', '-i', 'sine=d=2'],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', join(root, 'in.mp4')],
+    ]);
+  });
+  after(() => root && rmSync(root, { recursive: true }));
+
+  function run(args: string[]): void {
+    execFileSync(ffmpeg, ['-nostdin', '-loglevel', 'error', '-y', ...args]);
+  }
+
+  /** An ffmpeg that does `script` where its arguments have `name` in them, and else what it is told. */
+  function failing(name: string, script: string): string {
+    const path = join(root, 'failing-ffmpeg');
+    const text = `#!/bin/sh\nfor last; do :; done; file=\${last#file:}\ncase "$last" in *${name}*) ${script};; esac\nexec ${ffmpeg} "$@"\n`;
+    writeFileSync(path, text, { mode: 0o755 });
+    return path;
+  }
+
+  async function ladder(params: object, program = ffmpeg) {
+    const mediaRoot = await MediaRoot.open(root);
+    const settings = { ffmpeg: program, ffprobe, mediaRoot, threads: 1, profiles: new Map() };
+    const of = { input: 'in.mp4', output: 'vod', profile: PROFILE, ...params };
+    const handler = ladderHandler({ ...settings, keys: null });
+    const { result, error } = await runHandler(handler, { id: 'parts', params: of });
+    return { result: result as LadderResult | undefined, error: error as Error | undefined };
+  }
+
+  it('is tried again where it is missing, empty, cut off or no file', async () => {
+    const pictures = { ...PROFILE, poster: {}, sprites: {} };
+    const cases: [string, string, object, RegExp][] = [
+      ['audio.mp4', `exec ${ffmpeg} -t 1 "$@"`, {}, /^audio: it is 1(\.\d+)? s long instead of 2/],
+      ['audio.mp4', 'echo x > "$file"; exit 0', {}, /^audio: .* left no readable file$/],
+      ['90p.mp4', 'echo x > "$file"; exit 0', {}, /^rung 90p: .* left no readable file$/],
+      ['sprites-', 'exit 0', { profile: pictures }, /^pictures: sprites-1.jpg is missing or empty/],
+      ['poster.jpg', ': > "$file"; exit 0', { profile: pictures }, /^pictures: poster.jpg is mi/],
+    ];
+    for (const [name, script, params, message] of cases) {
+      const { error } = await ladder(params, failing(name, script));
+      expect(error?.message).to.match(message);
+      expect(error, name).to.be.instanceOf(RetryableError);
+      expect(readdirSync(root)).not.to.include('vod');
+    }
+  });
+
+  it('is not tried again where ffmpeg complained of the input', async () => {
+    const script = `echo 'Error while decoding stream #0:1' >&2; exec ${ffmpeg} -t 1 "$@"`;
+    const { error } = await ladder({}, failing('audio.mp4', script));
+    expect(error?.message).to.match(/^audio: it is .* The input is damaged\.$/);
+    expect(error).to.be.instanceOf(NonRetryableError);
+  });
+});
