@@ -20,6 +20,7 @@ import {
   type MediaPlaylist,
   mediaPlaylist,
   parseMediaPlaylist,
+  peakKbpsOf,
   withCaptions,
 } from './playlists.ts';
 
@@ -172,7 +173,8 @@ async function ratesOf(
   folder: string,
   { signal, onSegment }: Attempt,
 ): Promise<Packed> {
-  let [bytes, seconds, peakKbps] = [0, 0, 0];
+  const sized: { bytes: number; seconds: number }[] = [];
+  let [bytes, seconds] = [0, 0];
   if ((await sizeOf(join(folder, init))) === 0) throw empty(init);
   for (const segment of segments) {
     signal.throwIfAborted();
@@ -181,9 +183,9 @@ async function ratesOf(
     if (size === 0) throw empty(segment.file);
     bytes += size;
     seconds += segment.seconds;
-    peakKbps = Math.max(peakKbps, (size * 8) / 1000 / segment.seconds);
+    sized.push({ bytes: size, seconds: segment.seconds });
   }
-  return { averageKbps: (bytes * 8) / 1000 / seconds, peakKbps };
+  return { averageKbps: (bytes * 8) / 1000 / seconds, peakKbps: peakKbpsOf(sized) };
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -165,18 +165,20 @@ export function mayBeCopied(video: VideoStream, rung: Rung, profile: Profile): b
   );
 }
 
-/** The most that a GOP has. */
+/** The most that a GOP has. A last one of less than half of it counts together with the one before. */
 export function peakKbps(packets: Packets, grid: Grid): number {
   const kbpsOf = (bytes: number, frames: number) =>
     (bytes * 8) / 1000 / secondsOf(frames, grid.rate);
-  let [peak, bytes] = [0, 0];
+  let [peak, before, bytes] = [0, 0, 0];
   for (const packet of packets) {
     if (packet.isKey) {
       peak = Math.max(peak, kbpsOf(bytes, grid.gopFrames));
-      bytes = 0;
+      [before, bytes] = [bytes, 0];
     }
     bytes += packet.bytes;
   }
   const rest = packets.length % grid.gopFrames || grid.gopFrames;
-  return Math.max(peak, kbpsOf(bytes, rest));
+  const isShort = 2 * rest < grid.gopFrames && before > 0;
+  const last = isShort ? kbpsOf(before + bytes, grid.gopFrames + rest) : kbpsOf(bytes, rest);
+  return Math.max(peak, last);
 }

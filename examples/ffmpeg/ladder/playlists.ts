@@ -16,6 +16,35 @@ export interface MediaPlaylist {
   readonly segments: readonly Segment[];
 }
 
+/** What `EXT-X-TARGETDURATION` says. */
+export function targetSeconds(segments: readonly Pick<Segment, 'seconds'>[]): number {
+  const longest = segments.reduce((most, { seconds }) => Math.max(most, seconds), 0);
+  return Math.max(1, Math.round(longest));
+}
+
+/**
+ * The most that players need, as RFC 8216 (4.3.4.2) has it: of all runs of segments that are half to one and a half times as
+ * long as the target. A last one of two frames is none by itself, however many bytes its key frame has.
+ */
+export function peakKbpsOf(
+  segments: readonly { readonly bytes: number; readonly seconds: number }[],
+): number {
+  const target = targetSeconds(segments);
+  let [peak, all] = [0, { bytes: 0, seconds: 0 }];
+  for (const [first, one] of segments.entries()) {
+    all = { bytes: all.bytes + one.bytes, seconds: all.seconds + one.seconds };
+    let [bytes, seconds] = [0, 0];
+    for (let n = first; n < segments.length; n++) {
+      bytes += segments[n]?.bytes ?? 0;
+      seconds += segments[n]?.seconds ?? 0;
+      if (seconds > 1.5 * target) break;
+      if (seconds >= target / 2) peak = Math.max(peak, (bytes * 8) / 1000 / seconds);
+    }
+  }
+  // Too short for any run.
+  return peak || (all.bytes * 8) / 1000 / all.seconds;
+}
+
 /** One that ffmpeg has written. */
 export function parseMediaPlaylist(text: string): MediaPlaylist {
   const init = /^#EXT-X-MAP:URI="([^"/]+)"$/m.exec(text)?.[1] ?? '';
@@ -31,9 +60,8 @@ export function parseMediaPlaylist(text: string): MediaPlaylist {
 
 /** `keyUri` where the segments are encrypted: not the beginning of the file, which comes before the key. */
 export function mediaPlaylist({ init, segments }: MediaPlaylist, keyUri: string | null): string {
-  const longest = segments.reduce((most, { seconds }) => Math.max(most, seconds), 0);
   return [
-    ...['#EXTM3U', '#EXT-X-VERSION:7', `#EXT-X-TARGETDURATION:${Math.max(1, Math.round(longest))}`],
+    ...['#EXTM3U', '#EXT-X-VERSION:7', `#EXT-X-TARGETDURATION:${targetSeconds(segments)}`],
     ...['#EXT-X-MEDIA-SEQUENCE:0', '#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-INDEPENDENT-SEGMENTS'],
     `#EXT-X-MAP:URI="${init}"`,
     ...segments.flatMap(({ file, seconds, iv }) => [

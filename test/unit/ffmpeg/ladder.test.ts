@@ -20,6 +20,7 @@ import {
   masterPlaylist,
   mediaPlaylist,
   parseMediaPlaylist,
+  peakKbpsOf,
 } from '../../../examples/ffmpeg/ladder/playlists.ts';
 import { type Profile, profile, readProfiles } from '../../../examples/ffmpeg/ladder/profile.ts';
 import { planSprites, spriteTrack } from '../../../examples/ffmpeg/ladder/stills.ts';
@@ -180,6 +181,11 @@ describe('packets', () => {
     const keys = new Packets();
     for (let n = 0; n < 200_000; n++) keys.add({ seconds: n, isKey: true, bytes: 1 });
     expect(peakKbps(keys, grid)).to.be.above(0);
+    // The key frame of a last GOP of two frames is no peak by itself.
+    const short = packets.slice(0, 15).map((one) => ({ ...one, bytes: one.isKey ? 1_300 : 0 }));
+    expect(peakKbps(listed(short), grid)).to.be.closeTo(34.667, 0.001);
+    const alone = listed(short.slice(0, 2));
+    expect(peakKbps(alone, grid)).to.be.closeTo(130, 0.001);
   });
 
   it('off the grid are none', () => {
@@ -256,6 +262,16 @@ describe('playlists', () => {
     );
     expect(alignmentDefect([one], 9, 0.04)).to.equal('its segments are 3.5 s long instead of 9 s');
     expect(alignmentDefect([], 9, 0.04)).to.equal('it has no segments');
+  });
+
+  it('name the peak of runs of segments that are about as long as the target', () => {
+    const of = (...segments: [number, number][]) =>
+      peakKbpsOf(segments.map(([bytes, seconds]) => ({ bytes, seconds })));
+    expect(of([1_000, 4], [2_000, 4], [500, 2])).to.equal(4);
+    // Less than half of it is taken together with the one before.
+    expect(of([1_000, 4], [2_000, 4], [500, 0.08])).to.be.closeTo(20 / 4.08, 1e-9);
+    expect(of([1_000, 4], [500, 2.5])).to.equal(2);
+    expect(of([500, 0.08])).to.equal(50);
   });
 
   it('name peaks, sound and captions', () => {
