@@ -25,7 +25,8 @@ const HELP = `Runs tasks of the types ffmpeg.transcode, ffmpeg.edit and, where t
   FFMPEG_THREADS       for decoding, filters and encoding each (ffmpeg decides)
   PROFILES             a file of YAML or JSON with profiles of ffmpeg.ladder (one named default)
   KEYS                 the folder with keys for AES-128, outside of MEDIA_ROOT (nothing is encrypted)
-  WORK_HOURS           what a task that never runs again has left is removed after so long (168)
+  WORK_HOURS           what a task that never runs again has left is removed after so long (168);
+                       after an hour where there is less room than FREE_MB_MIN
   STALL_SECONDS        an ffmpeg without headway for so long is ended (60)
   DRAIN_SECONDS        how long a running task may go on after SIGTERM (10)
 
@@ -43,6 +44,8 @@ const settings = z.object({
 });
 
 const SWEEP_EVERY_MS = 3_600_000;
+/** Where there is too little room, what a task has left goes after so long: one that runs says so every ten minutes. */
+const UNUSED_MS_IF_FULL = 3_600_000;
 
 function complain(error: unknown): void {
   console.error(`MEDIA_ROOT cannot be swept: ${(error as Error).message}`);
@@ -64,11 +67,28 @@ async function main(env: z.output<typeof settings>): Promise<void> {
   if (keys !== null && mediaRoot.holds(keys)) {
     throw new Error(`KEYS ${env.KEYS} is inside MEDIA_ROOT, where tasks could read it`);
   }
+  let problem: string | null = null;
+  const clean = async () => {
+    const unusedMs = problem === null ? env.WORK_HOURS * 3_600_000 : UNUSED_MS_IF_FULL;
+    const removed = await sweep(mediaRoot, unusedMs).catch(complain);
+    if (removed && removed.length > 0) {
+      console.log(`removed what is left of tasks that do not run again: ${removed.join(', ')}`);
+    }
+  };
+  const problemOf = async () => {
+    const before = problem;
+    problem = await mediaRoot.problem(storage.freeBytesMin);
+    // The first time it may be helped at once; then by the hour.
+    if (problem !== null && before === null) {
+      await clean();
+      problem = await mediaRoot.problem(storage.freeBytesMin);
+    }
+    return problem;
+  };
   const executor = createExecutor({
     ...executorOptions(env),
     scratchDir: env.MEDIA_ROOT,
-    ready: async () =>
-      (await missingProgram(programs)) ?? (await mediaRoot.problem(storage.freeBytesMin)) ?? true,
+    ready: async () => (await missingProgram(programs)) ?? (await problemOf()) ?? true,
   })
     .handle('ffmpeg.transcode', transcodeHandler(ffmpegSettings))
     .handle('ffmpeg.edit', editHandler(ffmpegSettings));
@@ -76,12 +96,6 @@ async function main(env: z.output<typeof settings>): Promise<void> {
   if (ffprobe !== null) {
     executor.handle('ffmpeg.ladder', ladderHandler({ ...ffmpegSettings, ffprobe, profiles, keys }));
   }
-  const clean = async () => {
-    const removed = await sweep(mediaRoot, env.WORK_HOURS * 3_600_000).catch(complain);
-    if (removed && removed.length > 0) {
-      console.log(`removed what is left of tasks that do not run again: ${removed.join(', ')}`);
-    }
-  };
   setInterval(() => void clean(), SWEEP_EVERY_MS).unref();
   // Beside attempts, too: this one may have a week of many tasks to remove.
   void clean();

@@ -45,12 +45,12 @@ describe('a part of a ladder', function () {
     return path;
   }
 
-  async function ladder(params: object, program = ffmpeg) {
+  async function ladder(params: object, program = ffmpeg, id = 'parts') {
     const mediaRoot = await MediaRoot.open(root);
     const settings = { ffmpeg: program, ffprobe, mediaRoot, threads: 1, profiles: new Map() };
     const of = { input: 'in.mp4', output: 'vod', profile: PROFILE, ...params };
     const handler = ladderHandler({ ...settings, keys: null });
-    const { result, error } = await runHandler(handler, { id: 'parts', params: of });
+    const { result, error } = await runHandler(handler, { id, params: of });
     return { result: result as LadderResult | undefined, error: error as Error | undefined };
   }
 
@@ -73,7 +73,7 @@ describe('a part of a ladder', function () {
 
   it('is not tried again where ffmpeg complained of the input', async () => {
     const script = `echo 'Error while decoding stream #0:1' >&2; exec ${ffmpeg} -t 1 "$@"`;
-    const { error } = await ladder({}, failing('audio.mp4', script));
+    const { error } = await ladder({}, failing('audio.mp4', script), 'damaged');
     expect(error?.message).to.match(/^audio: it is .* The input is damaged\.$/);
     expect(error).to.be.instanceOf(NonRetryableError);
   });

@@ -1,6 +1,8 @@
 /** What is left of tasks that never run again, and what must not be taken for that. */
 import { NonRetryableError, RetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -15,6 +17,7 @@ import { join } from 'node:path';
 import { bringBackFolder } from '../../../examples/ffmpeg/outputs.ts';
 import { noteTargets, sweep, takeAside } from '../../../examples/ffmpeg/sweep.ts';
 import { WorkFolder } from '../../../examples/media/attempt/work-folder.ts';
+import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 
 const HOUR_MS = 3_600_000;
@@ -72,6 +75,27 @@ describe('the sweep of a media root', () => {
     expect(await sweep(mediaRoot, HOUR_MS)).to.deep.equal(['old']);
     expect(readdirSync(outside)).to.have.length(1);
     rmSync(outside, { recursive: true });
+  });
+
+  it('takes after an hour what is left where there is no room', async function () {
+    if ((await findFfmpeg(process.env).catch(() => null)) === null) return this.skip();
+    await leave('old', 2);
+    await leave('new', 0.5);
+    const args = ['--import', './scripts/typescript.mjs', 'examples/ffmpeg/executor.ts'];
+    // Of a master nobody answers: whether it is ready it asks by itself.
+    const env = { MEDIA_ROOT: root, FREE_MB_MIN: '1e9', SODA_URL: 'http://127.0.0.1:1' };
+    const executor = spawn(process.execPath, args, {
+      ...{ env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] },
+    });
+    let said = '';
+    for await (const text of executor.stdout.setEncoding('utf8')) {
+      said += text;
+      if (said.includes('removed')) break;
+    }
+    executor.kill('SIGKILL');
+    if (executor.exitCode === null && executor.signalCode === null) await once(executor, 'exit');
+    expect(said).to.include('removed what is left of tasks that do not run again: old');
+    expect(work()).to.deep.equal(['default~new']);
   });
 
   it('leaves a task that goes on', async () => {
