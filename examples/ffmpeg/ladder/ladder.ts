@@ -95,7 +95,9 @@ class Ladder {
     if (place.folder !== null && !relative(place.folder, input.path).startsWith('..')) {
       throw new NonRetryableError(`input ${input.name} is in the folder of the output`);
     }
-    const mark = fingerprint([RECIPE, 'ladder', input.identity, this.#profile, encrypt ?? null]);
+    // Another key under the same name locks another ladder. What is hashed of a secret of 16 bytes tells nobody which one it is.
+    const wished = encrypt && key ? { ...encrypt, is: fingerprint([key.toString('hex')]) } : null;
+    const mark = fingerprint([RECIPE, 'ladder', input.identity, this.#profile, wished]);
     const encryption = encrypt && key ? { key, uri: encrypt.uri, mark } : null;
     const before = await place.find(mark);
     if (before !== null) return { ...before, skipped: true };

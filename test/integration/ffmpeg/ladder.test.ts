@@ -258,7 +258,12 @@ describe('a ladder', function () {
         '-',
       ]);
       expect(stdout.split('\n').filter((line) => line.startsWith('0,'))).to.have.length(80);
+      const again = () => ladder(params, { ffmpeg: '/bin/false' });
+      expect((await again()).result?.skipped).to.equal(true);
+      writeFileSync(join(keys, 'class-42'), KEY.toReversed());
+      expect((await again()).error?.message, 'another key').to.include('180p: ffmpeg exited');
     } finally {
+      writeFileSync(join(keys, 'class-42'), KEY);
       server.close();
       server.closeAllConnections();
     }
