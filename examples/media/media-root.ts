@@ -106,8 +106,7 @@ export class MediaRoot {
 
   /** Whether a real path is inside, or the directory itself. */
   holds(real: string): boolean {
-    const inside = relative(this.#path, real);
-    return inside !== '..' && !inside.startsWith(`..${sep}`);
+    return isInside(this.#path, real);
   }
 
   #confine(real: string, given: string, rootItself = false): void {
@@ -115,6 +114,12 @@ export class MediaRoot {
       throw new NonRetryableError(`${given} is outside the media root`);
     }
   }
+}
+
+/** Whether a real path is inside a real folder, or the folder itself. A name inside may begin with two dots. */
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`);
 }
 
 /** Makes the directory of an output that is about to be written; `path`: as its task names it. @throws as `output` does. */

@@ -3,11 +3,12 @@
  * part is made once: an attempt after a crash goes on with the rungs that are whole. How it appears is up to its place.
  */
 import { copyFile, readdir, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { type LocalInput, localInput } from '../../media/attempt/local-input.ts';
 import { threadsFor } from '../../media/fields.ts';
 import type { Media } from '../../media/media.ts';
+import { isInside } from '../../media/media-root.ts';
 import { probe } from '../../media/probe.ts';
 import { assertToneMapping } from '../../media/tone-mapping.ts';
 import { WorkFolder } from '../../media/attempt/work-folder.ts';
@@ -92,7 +93,7 @@ class Ladder {
     const { keys } = this.#settings;
     const key = encrypt && (await readKey(keys, encrypt.key));
     const input = await localInput(location, this.#settings, this.#ctx, this.#folder);
-    if (place.folder !== null && !relative(place.folder, input.path).startsWith('..')) {
+    if (place.folder !== null && isInside(place.folder, input.path)) {
       throw new NonRetryableError(`input ${input.name} is in the folder of the output`);
     }
     // Another key under the same name locks another ladder. What is hashed of a secret of 16 bytes tells nobody which one it is.

@@ -374,8 +374,10 @@ describe('a ladder', function () {
       [{ output: 'in.mp4' }, 'exists and is not a folder'],
       [{ output: 'precious' }, 'exists, and is no ladder: it is left alone'],
       [{ output: '../out' }, 'is outside the media root'],
+      [{ input: 'vod/..raw.mp4', output: 'vod' }, 'is in the folder of the output'],
     ];
-    execFileSync('mkdir', [join(root, 'precious')]);
+    execFileSync('mkdir', ['-p', join(root, 'precious'), join(root, 'vod')]);
+    writeFileSync(join(root, 'vod/..raw.mp4'), 'x');
     writeFileSync(join(root, 'precious/photo.jpg'), 'x');
     for (const [change, message] of cases) {
       const params = { input: 'in.mp4', output: 'vod/never', ...change };
