@@ -212,7 +212,9 @@ export class PartMaker {
     const copied = await this.#mayCopy(rung);
     const wishes = ['rung', rung, grid, profile.codec, profile.preset, copied];
     const file = await this.#media(`${rung.name}.mp4`, wishes, async (making) => {
-      const args = copied ? copyArguments(making) : rungArguments(rung, grid, profile, making);
+      const args = copied
+        ? copyArguments(profile.codec, making)
+        : rungArguments(rung, grid, profile, making);
       await this.#run(rung.name, args, lengthOf(media));
       await this.#assertRung(rung, making.temporary);
     });

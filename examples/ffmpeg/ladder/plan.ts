@@ -77,6 +77,9 @@ export interface Making {
   readonly source: Source;
 }
 
+/** What decoders need stands before the first segment alone; players of Apple take no other. */
+const HVC1 = ['-tag:v', 'hvc1'];
+
 /** Capped by quality: as few bits as `crf` needs, and never more than the rate for long. */
 export function rungArguments(rung: Rung, grid: Grid, profile: Profile, making: Making): string[] {
   const { picture, crf, maxKbps } = rung;
@@ -84,7 +87,7 @@ export function rungArguments(rung: Rung, grid: Grid, profile: Profile, making: 
   const filters = [...picture.filters, `fps=${rateText(grid.rate)}:start_time=0`].join(',');
   const h264 = ['-profile:v', 'high', '-g', gop, '-keyint_min', gop, '-sc_threshold', '0'];
   const closed = `keyint=${gop}:min-keyint=${gop}:scenecut=0:open-gop=0:log-level=warning${threadsOfX265(making.threads)}`;
-  const h265 = ['-tag:v', 'hvc1', '-x265-params', closed];
+  const h265 = [...HVC1, '-x265-params', closed];
   return [
     ...reading(making),
     ...['-filter_complex', `[0:V:0]${filters}[v]`, '-map', '[v]'],
@@ -96,8 +99,9 @@ export function rungArguments(rung: Rung, grid: Grid, profile: Profile, making: 
   ];
 }
 
-export function copyArguments(making: Making): string[] {
-  return [...reading(making), '-map', '0:V:0', '-c', 'copy', ...writing(making)];
+export function copyArguments(codec: Profile['codec'], making: Making): string[] {
+  const called = codec === 'h265' ? HVC1 : [];
+  return [...reading(making), '-map', '0:V:0', '-c', 'copy', ...called, ...writing(making)];
 }
 
 /** `filter` comes before the encoder has its sample rate. */
