@@ -32,6 +32,8 @@ export function isBeginning(name: string): boolean {
   return name.startsWith('init-');
 }
 
+const VIDEO_RANGES = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' } as const;
+
 export interface Sound {
   readonly file: string;
   readonly channels: number;
@@ -124,6 +126,7 @@ export async function finishPackage(
     const { averageKbps, peakKbps } = packed[n] as Packed;
     return {
       ...{ playlist: playlistName(n), codecs: codecs[n] ?? '' },
+      videoRange: picture.transfer && VIDEO_RANGES[picture.transfer],
       ...{ width: picture.width, height: picture.height, frameRate: 1 / secondsOf(1, grid.rate) },
       averageKbps: averageKbps + sound.averageKbps,
       peakKbps: peakKbps + sound.peakKbps,

@@ -82,6 +82,8 @@ export interface Variant {
   readonly peakKbps: number;
   readonly averageKbps: number;
   readonly codecs: string;
+  /** Of a picture that stays HDR. */
+  readonly videoRange: 'PQ' | 'HLG' | null;
 }
 
 /** The codecs of each rung in the order of its playlists, from the master playlist of ffmpeg. */
@@ -113,11 +115,15 @@ export function masterPlaylist(
       `#EXT-X-STREAM-INF:BANDWIDTH=${Math.ceil(one.peakKbps * 1000)},` +
         `AVERAGE-BANDWIDTH=${Math.ceil(one.averageKbps * 1000)},` +
         `RESOLUTION=${one.width}x${one.height},FRAME-RATE=${one.frameRate.toFixed(3)},` +
-        `CODECS="${one.codecs}"${groups.join('')}`,
+        `CODECS="${one.codecs}"${rangeOf(one)}${groups.join('')}`,
       one.playlist,
     ]),
     '',
   ].join('\n');
+}
+
+function rangeOf({ videoRange }: Variant): string {
+  return videoRange === null ? '' : `,VIDEO-RANGE=${videoRange}`;
 }
 
 /** One file of WebVTT is one segment. */

@@ -3,7 +3,7 @@ import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk'
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ladderHandler } from '../../../examples/ffmpeg/ladder/ladder.ts';
@@ -15,6 +15,13 @@ const PROFILE = {
   ...{ preset: 'ultrafast', gop_seconds: 0.5, rungs: [{ height: 90, crf: 35, max_kbps: 500 }] },
   ...{ poster: null, sprites: null, captions: false },
 };
+
+/** Ten bits, and as a rung has to be but for the name that the codec has in it. */
+const HDR = [
+  ...['-pix_fmt', 'yuv420p10le', '-color_primaries', 'bt2020', '-color_trc', 'smpte2084'],
+  ...['-colorspace', 'bt2020nc', '-c:v', 'libx265', '-preset', 'ultrafast', '-tag:v', 'hev1'],
+  ...['-x265-params', 'keyint=13:min-keyint=13:scenecut=0:open-gop=0:log-level=error'],
+];
 
 describe('a part of a ladder', function () {
   let ffmpeg: string;
@@ -68,6 +75,31 @@ describe('a part of a ladder', function () {
       expect(error?.message).to.match(message);
       expect(error, name).to.be.instanceOf(RetryableError);
       expect(readdirSync(root)).not.to.include('vod');
+    }
+  });
+
+  it('stays HDR where that is wished for, and says so, also where it is copied', async () => {
+    run(['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=25:d=1', ...HDR, join(root, 'hdr.mp4')]);
+    const rungs = [90, 64].map((height) => ({ height, crf: 35, max_kbps: 5_000 }));
+    const profile = { ...PROFILE, rungs, codec: 'h265', hdr: 'keep' };
+    const { result, error } = await ladder({ input: 'hdr.mp4', output: 'hdr', profile }, ffmpeg);
+    expect(error).to.equal(undefined);
+    expect(result?.rungs.map(({ copied }) => copied)).to.deep.equal([true, false]);
+    const master = readFileSync(join(root, 'hdr/master.m3u8'), 'utf8');
+    const variants = master.split('\n').filter((line) => line.startsWith('#EXT-X-STREAM-INF'));
+    expect(variants).to.have.length(2);
+    for (const variant of variants) {
+      expect(variant)
+        .to.match(/CODECS="hvc1[^"]*"/)
+        .and.to.include(',VIDEO-RANGE=PQ');
+    }
+    const entries = ['-show_entries', 'stream=codec_tag_string,pix_fmt,color_transfer'];
+    for (const n of [0, 1]) {
+      const playlist = join(root, `hdr/media_${n}.m3u8`);
+      const args = ['-v', 'error', '-of', 'csv=p=0', ...entries, playlist];
+      const [stream] = execFileSync(ffprobe, args, { encoding: 'utf8' }).split('\n');
+      expect(stream).to.equal('hvc1,yuv420p10le,smpte2084');
+      run(['-xerror', '-i', playlist, '-f', 'null', '-']);
     }
   });
 

@@ -283,6 +283,7 @@ describe('playlists', () => {
       peakKbps: 900.2,
       averageKbps: 500,
       codecs: 'avc1.64001e,mp4a.40.2',
+      videoRange: null,
     };
     const text = masterPlaylist([variant], { playlist: 'media_1.m3u8', channels: 2 }, [
       { index: 2, language: 'eng' },
