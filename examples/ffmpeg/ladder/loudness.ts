@@ -3,6 +3,7 @@ import { RetryableError } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 import { GUARDED_INPUT } from '../../media/input-guard.ts';
 import { type ChildLimits, type Headway, runFfmpeg } from '../../media/attempt/run-ffmpeg.ts';
+import { layoutOf } from '../../media/sound.ts';
 import type { Profile } from './profile.ts';
 
 type Target = NonNullable<NonNullable<Profile['audio']>['loudness']>;
@@ -37,10 +38,16 @@ const measured = z
     };
   });
 
-/** @throws as `runFfmpeg`. */
+/** A downmix is heard otherwise than its source: it is measured, and brought to its target, as it will be. */
+export function channelsFilter(channels: number): string {
+  return `aformat=channel_layouts=${layoutOf(channels) ?? 'stereo'}`;
+}
+
+/** As it is with so many channels. @throws as `runFfmpeg`. */
 export async function measureLoudness(
   path: string,
   target: Target,
+  channels: number,
   run: {
     readonly ffmpeg: string;
     readonly limits: ChildLimits;
@@ -52,7 +59,13 @@ export async function measureLoudness(
   const args = [
     ...['-nostdin', '-hide_banner', '-loglevel', 'info', '-nostats', '-progress', 'pipe:1'],
     ...[...GUARDED_INPUT, '-i', `file:${path}`, '-map', '0:a:0'],
-    ...['-af', `${targetOf(target)}:print_format=json`, '-f', 'null', '-'],
+    ...[
+      '-af',
+      `${channelsFilter(channels)},${targetOf(target)}:print_format=json`,
+      '-f',
+      'null',
+      '-',
+    ],
   ];
   const { log } = await runFfmpeg({ ...run, args });
   return parseLoudness(log) ?? raise(run.what);

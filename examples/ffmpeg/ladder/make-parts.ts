@@ -150,18 +150,20 @@ export class PartMaker {
     const { input, media } = this.#plan;
     if (audio === null || media.audio === null) return { audio: null, loudness: null };
     const target = audio.loudness;
-    const before = target && (await this.#loudnessOf('loudness', input, target));
-    if (before) this.#finish('loudness');
-    const filter = target && before && loudnessFilter(target, before);
     // As no rung is above the source: sound that is not 5.1 is not made so.
     const channels = audio.channels === 6 && media.audio.channels !== 6 ? 2 : audio.channels;
+    const loudnessOf = (name: string, path: string) =>
+      target && this.#loudnessOf(name, path, target, channels);
+    const before = await loudnessOf('loudness', input);
+    if (before) this.#finish('loudness');
+    const filter = target && before && loudnessFilter(target, before);
     const wishes = ['audio', audio, filter, channels];
     const file = await this.#media('audio.mp4', wishes, async (making) => {
       const args = audioArguments(audio, filter, channels, making);
       const damageCount = await this.#run('audio', args, media.seconds);
       await this.#assertSound(making.temporary, channels, damageCount);
     });
-    const after = target && (await this.#loudnessOf('loudness-after', file, target));
+    const after = await loudnessOf('loudness-after', file);
     this.#finish('audio');
     return { audio: { file, channels }, loudness: before && after && { before, after } };
   }
@@ -189,6 +191,7 @@ export class PartMaker {
     name: string,
     path: string,
     target: NonNullable<NonNullable<Profile['audio']>['loudness']>,
+    channels: number,
   ): Promise<Loudness> {
     const file = `${name}.json`;
     const mark = this.#mark([name, this.#profile.audio]);
@@ -197,7 +200,7 @@ export class PartMaker {
       () => null,
     );
     if (known?.mark === mark) return known.measured;
-    const measured = await measureLoudness(path, target, {
+    const measured = await measureLoudness(path, target, channels, {
       ...{ ffmpeg: this.#settings.ffmpeg, limits: this.#limits, what: 'loudness' },
       seconds: this.#plan.media.seconds,
       onHeadway: (now) => name === 'loudness' && this.report(name, now.share, now),

@@ -9,7 +9,7 @@ import {
   threadsOfFilters,
   threadsOfX265,
 } from '../../media/attempt/run-ffmpeg.ts';
-import { layoutOf } from '../../media/sound.ts';
+import { channelsFilter } from './loudness.ts';
 import { colours } from '../command.ts';
 import type { Profile } from './profile.ts';
 
@@ -104,18 +104,18 @@ export function copyArguments(codec: Profile['codec'], making: Making): string[]
   return [...reading(making), '-map', '0:V:0', '-c', 'copy', ...called, ...writing(making)];
 }
 
-/** `filter` comes before the encoder has its sample rate. */
+/** `filter` is for sound of so many channels, and comes before the encoder has its sample rate. */
 export function audioArguments(
   audio: NonNullable<Profile['audio']>,
   filter: string | null,
   channels: number,
   making: Making,
 ): string[] {
-  const layout = layoutOf(channels) ?? 'stereo';
-  const first = `aresample=${audio.sample_rate}:async=1:first_pts=0,aformat=channel_layouts=${layout}`;
+  const filters = [channelsFilter(channels), ...(filter === null ? [] : [filter])];
+  const sampled = `aresample=${audio.sample_rate}:async=1:first_pts=0`;
   return [
     ...reading(making),
-    ...['-map', '0:a:0', '-af', filter === null ? first : `${filter},${first}`],
+    ...['-map', '0:a:0', '-af', [...filters, sampled].join(',')],
     ...['-c:a', 'aac', '-b:a', `${audio.bitrate_kbps}k`, '-ac', String(channels)],
     ...writing(making),
   ];

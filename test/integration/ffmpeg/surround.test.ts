@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { editHandler } from '../../../examples/ffmpeg/edit/edit.ts';
 import { ladderHandler } from '../../../examples/ffmpeg/ladder/ladder.ts';
+import type { LadderResult } from '../../../examples/ffmpeg/ladder/result.ts';
 import { transcodeHandler } from '../../../examples/ffmpeg/transcode.ts';
 import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
@@ -104,5 +105,19 @@ describe('5.1 sound', function () {
     const playlist = (name: string) => readFileSync(join(root, name, 'master.m3u8'), 'utf8');
     expect(playlist('six')).to.include('CHANNELS="6"');
     expect(playlist('two')).to.include('CHANNELS="2"');
+  });
+
+  it('is as loud in stereo as is wished for', async () => {
+    const mediaRoot = await MediaRoot.open(root);
+    const settings = { ffmpeg, ffprobe, mediaRoot, threads: 1, profiles: new Map(), keys: null };
+    const profile = {
+      ...{ rungs: [{ height: 64, crf: 30, max_kbps: 200 }], sprites: null, poster: null },
+      ...{ preset: 'ultrafast', audio: { channels: 2, loudness: { integrated: -20 } } },
+    };
+    const params = { input: 'film.mkv', output: 'loud', profile };
+    const { result, error } = await runHandler(ladderHandler(settings), { id: 'loud', params });
+    expect(error).to.equal(undefined);
+    const { audio } = result as LadderResult;
+    expect(audio?.loudness?.after.integrated).to.be.closeTo(-20, 0.5);
   });
 });
