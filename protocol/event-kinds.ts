@@ -253,7 +253,8 @@ export const eventKinds = {
     data: { booking_id: 'text', from_at: 'instant' },
   },
   'booking.ended': {
-    means: 'A window of it is over; `state` says how: ended, no_show, canceled or skipped.',
+    means:
+      'A window of it is over, and with it those that have passed since while no master looked; `state` says how: ended, no_show, canceled or skipped.',
     data: { booking_id: 'text', state: 'text' },
   },
   'operation.began': {
