@@ -25,6 +25,11 @@ export function monthAfter(month: string, by: number): string {
 export const isMonth = (text: string | undefined): text is string =>
   /^\d{4}-(0[1-9]|1[0-2])$/.test(text ?? '');
 
+export function isDay(text: string | undefined): text is string {
+  const month = text?.slice(0, 7);
+  return text !== undefined && isMonth(month) && weeksOf(month).flat().includes(text);
+}
+
 /** Its days in weeks that begin on Monday; null where a day is of another month. */
 export function weeksOf(month: string): readonly (readonly (string | null)[])[] {
   const first = `${month}-01`;

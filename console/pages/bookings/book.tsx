@@ -6,14 +6,17 @@ import { useFrame } from '../../frame/context.ts';
 import { go, staying } from '../../frame/route.ts';
 import { bodyOf, type Field, localOf, type Typed } from '../../parts/form/fields.ts';
 import { Fields } from '../../parts/form/form.tsx';
+import { useKept } from '../../parts/form/kept.ts';
 import { SheetForm, useSending } from '../../parts/form/sending.tsx';
 import { Head } from '../../parts/page.tsx';
 import { language, t } from '../../words/words.ts';
 
+const NOTHING: Typed = {};
+
 export function BookPage() {
   const { namespace, query } = useFrame().place;
-  const [typed, setTyped] = useState<Typed>({});
-  const [free, setFree] = useState<readonly FreeWindow[] | null>(null);
+  const [typed, setTyped] = useKept<Typed>('typed', NOTHING);
+  const [free, setFree] = useState<FreeInstead | null>(null);
   const fields = fieldsOf(query);
   const sending = useSending(fields);
   const requestOf = (): Request => ({
@@ -29,7 +32,8 @@ export function BookPage() {
       const { booking_id: id } = await call<BookingResponse>(requestOf());
       if (stays()) go({ namespace, page: 'booking', name: id });
     } catch (error) {
-      if (error instanceof RefusedCall) setFree(error.problem.free ?? null);
+      const windows = error instanceof RefusedCall ? error.problem.free : undefined;
+      if (windows !== undefined) setFree({ windows, wanted: typed });
       throw error;
     }
   };
@@ -45,7 +49,7 @@ export function BookPage() {
           set={(name, value) => fill({ [name]: value })}
           wrong={sending.wrong}
         />
-        {free !== null && <Free of={free} wanted={typed} fill={fill} />}
+        {free !== null && <Free of={free} fill={fill} />}
       </SheetForm>
     </>
   );
@@ -121,13 +125,18 @@ function fieldsOf({
   ];
 }
 
-interface FreeProps {
-  readonly of: readonly FreeWindow[];
+/** What is free in place of what was asked for, whatever is typed meanwhile. */
+interface FreeInstead {
+  readonly windows: readonly FreeWindow[];
   readonly wanted: Typed;
+}
+
+interface FreeProps {
+  readonly of: FreeInstead;
   readonly fill: (values: Typed) => void;
 }
 
-function Free({ of: windows, wanted, fill }: FreeProps) {
+function Free({ of: { windows, wanted }, fill }: FreeProps) {
   if (windows.length === 0) return <p role="status">{t('book.none-free')}</p>;
   const [from, to] = [Date.parse(wanted['from'] ?? ''), Date.parse(wanted['to'] ?? '')];
   const count = Number(wanted['count'] || 1);

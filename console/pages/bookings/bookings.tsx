@@ -4,7 +4,7 @@ import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
 import { SodaCommand } from '../../parts/copy.tsx';
 import { FilterForm, type Filters, InstantFilter, Tabs, TextFilter } from '../../parts/filters.tsx';
-import { dayAfter } from '../../parts/days.ts';
+import { dayAfter, isDay } from '../../parts/days.ts';
 import { ExecutorLink, Link } from '../../parts/link.tsx';
 import { type Listed, ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty, Head, Loaded } from '../../parts/page.tsx';
@@ -24,7 +24,7 @@ export function BookingsPage() {
   const { place } = useFrame();
   const { on } = place.query;
   const view = VIEWS.find((each) => each === place.query['view']) ?? 'week';
-  const day = /^\d{4}-\d\d-\d\d$/.test(on ?? '') ? (on ?? '') : dayOf(masterNow());
+  const day = isDay(on) ? on : dayOf(masterNow());
   const span = spanOf(view, day);
   const list = useListed<BookingList>('bookings', {
     path: '/bookings',

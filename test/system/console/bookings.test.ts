@@ -56,6 +56,17 @@ describe(
       return (await system.client.bookings.create(asked)).booking_id;
     };
 
+    it('says why nobody is let in here, in place of loading for ever', async () => {
+      const { port } = new URL(system.url);
+      await page.goto(`http://soda.localhost:${port}/#/bookings`);
+      await says('Without tokens, only a loopback Host is served.');
+    });
+
+    it('shows this day where the URL names none that there is', async () => {
+      await go('bookings?view=day&on=2026-99-99');
+      await page.getByRole('region', { name: 'Calendar of bookings' }).waitFor();
+    });
+
     it('teaches how one is made where there is none', async () => {
       await go('bookings');
       await says('Nothing is booked here.');
@@ -76,6 +87,10 @@ describe(
       const free = page.getByRole('group', { name: /^Free instead/ });
       await free.waitFor();
       await browser.expectAccessible('the form with what is free');
+      // What is free stays, whatever is typed over what was asked for.
+      await page.locator('[name=from]').fill('');
+      await page.locator('[name=group]').press('Tab');
+      await free.getByRole('button').last().waitFor();
       await free.getByRole('button').last().click();
       const from = await page.locator('[name=from]').inputValue();
       expect([local(tomorrow + 60 * MINUTE), local(tomorrow - 60 * MINUTE)]).to.include(from);

@@ -4,7 +4,7 @@ import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
 import { jobFields, withTyped } from '../../../console/pages/jobs/define/job-fields.ts';
 import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/month/turns.ts';
 import { dayIn, instantOf, startOf, timeIn } from '../../../console/pages/jobs/month/zones.ts';
-import { monthAfter, weeksOf } from '../../../console/parts/days.ts';
+import { isDay, monthAfter, weeksOf } from '../../../console/parts/days.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
 
 describe('the console pages of jobs', () => {
@@ -53,6 +53,8 @@ describe('the console pages of jobs', () => {
     expect(timeIn('Asia/Shanghai', Date.parse('2026-11-22T19:00:00Z'))).to.equal('03:00');
     expect(timeIn('UTC', Date.parse('2026-11-22T19:00:07Z'))).to.equal('19:00:07');
     expect(monthAfter('2026-12', 1)).to.equal('2027-01');
+    const days = ['2026-02-28', '2026-02-29', '2026-02-zz', '2026-99-01', '2026-02', undefined];
+    expect(days.filter(isDay)).to.deep.equal(['2026-02-28']);
     const weeks = weeksOf('2026-11');
     expect([weeks[0]?.[6], weeks[1]?.[0], weeks.length]).to.deep.equal([
       '2026-11-01',
@@ -145,6 +147,9 @@ describe('the console pages of jobs', () => {
     });
     expect(JSON.parse(changed)).to.not.have.property('overlap');
     expect(() => withTyped(definition, { 'template.task.params': '{' })).to.throw();
+    // What is written as JSON may be no trigger: whoever looks at it as a form is shown one to choose.
+    const empty = '{"triggers":[null,{"on":null}]}';
+    expect(withTyped(empty, {})).to.equal(empty);
     const names = jobFields(definition, { 'triggers[0].kind': 'every' }).map(({ name }) => name);
     expect(names).to.include('triggers[0].every').and.not.include('triggers[0].cron');
   });

@@ -196,9 +196,11 @@ function told(definition: string, ...path: string[]): string {
   return typeof value === 'string' ? value : text;
 }
 
+/** What is no trigger is shown as one that is not chosen yet. */
 const triggersIn = (definition: string): readonly Partial<TriggerRequest>[] => {
   const value = JSON.parse(jsonAt(definition, ['triggers']) ?? '[]') as unknown;
-  return Array.isArray(value) ? (value as Partial<TriggerRequest>[]) : [];
+  const each = Array.isArray(value) ? (value as readonly (Partial<TriggerRequest> | null)[]) : [];
+  return each.map((one) => one ?? {});
 };
 
 /** With what was typed: what says what it said before is left alone. @throws {WrongField} */

@@ -11,7 +11,7 @@ import { call } from '../../../api/call.ts';
 import { masterNow } from '../../../api/clock.ts';
 import { useFrame } from '../../../frame/context.ts';
 import { useAnswer, useResource } from '../../../frame/resource.ts';
-import { dayAfter, isMonth, monthAfter, WEEKDAYS, weeksOf } from '../../../parts/days.ts';
+import { dayAfter, isDay, isMonth, monthAfter, WEEKDAYS, weeksOf } from '../../../parts/days.ts';
 import { Loaded, Section } from '../../../parts/page.tsx';
 import { monthText } from '../../../parts/time.tsx';
 import { language, t, wordOf } from '../../../words/words.ts';
@@ -54,7 +54,8 @@ export function JobMonth({
   ) as [string, string];
   const isNow = month === today.slice(0, 7);
   const { past, coming } = useMonth(job.name, [from, to], isNow);
-  const day = query['day']?.startsWith(month) === true ? query['day'] : today;
+  const asked = query['day'];
+  const day = isDay(asked) && asked.startsWith(month) ? asked : today;
   const linkTo = (changed: Record<string, string>) => link('job', job.name, changed);
   const again = (): void => {
     past.reload();
