@@ -1,12 +1,13 @@
 /** The whole page: who is here is known first, then where; what cannot be shown says why. */
 import type { Whoami } from '@soda-scheduler/protocol';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { call, reach, Refused, setCsrf } from '../api/call.ts';
+import { call, reach, Refused as RefusedCall, setCsrf } from '../api/call.ts';
 import { may } from '../api/me.ts';
 import { t } from '../words/words.ts';
 import { Asking } from './asking.tsx';
 import { Banner } from './banner.tsx';
 import { FrameContext } from './context.ts';
+import { Fallible, Refused } from '../parts/page.tsx';
 import { Keys } from './keys.tsx';
 import { useForgetting } from '../parts/form/kept.ts';
 import { Login } from './login.tsx';
@@ -28,6 +29,8 @@ type Me = Whoami | 'unknown' | 'nobody' | 'ended';
 export function App() {
   const [settings, setSettings] = useState(readSettings);
   const [me, setMe] = useState<Me>('unknown');
+  /** Why nobody is let in, not even to log in. */
+  const [why, setWhy] = useState('');
   const change = (changed: Partial<Settings>): void =>
     // Without a master that answers they hold from the next load on; a newer one has a newer page.
     void changeSettings(changed).then(
@@ -41,7 +44,8 @@ export function App() {
       setMe(found);
     } catch (error) {
       // Whoever is refused for another reason, such as a master that is busy, is logged in still.
-      if (error instanceof Refused && error.status === 401) return;
+      if (error instanceof RefusedCall && error.status === 401) return;
+      if (error instanceof RefusedCall) setWhy(error.message);
       setTimeout(() => void find(), AGAIN_MS);
     }
   }, []);
@@ -58,7 +62,8 @@ export function App() {
   return (
     <>
       <Banner isWatching={typeof me === 'object'} />
-      {me === 'unknown' && <p class="loading">{t('loading')}</p>}
+      {me === 'unknown' && why === '' && <p class="loading">{t('loading')}</p>}
+      {me === 'unknown' && <Refused why={why} />}
       {(me === 'nobody' || me === 'ended') && (
         <Login
           hasEnded={me === 'ended'}
@@ -99,7 +104,8 @@ function Inside({ me, settings, change }: InsideProps) {
     hasClockTimes: settings.times === 'clock',
     firstView: settings.views[namespace] ?? null,
     setFirstView: (name: string | null) => {
-      const { [namespace]: _, ...others } = settings.views;
+      // Another tab may have chosen meanwhile.
+      const { [namespace]: _, ...others } = readSettings().views;
       change({ views: name === null ? others : { ...others, [namespace]: name } });
     },
   };
@@ -112,11 +118,13 @@ function Inside({ me, settings, change }: InsideProps) {
       <div class="frame">
         <Navigation settings={settings} change={change} />
         <main id="main" tabIndex={-1}>
-          {me.role === 'executor' ? (
-            <p class="refusal">{t('login.executor')}</p>
-          ) : (
-            pageAt(place, me)
-          )}
+          <Fallible place={place}>
+            {me.role === 'executor' ? (
+              <p class="refusal">{t('login.executor')}</p>
+            ) : (
+              pageAt(place, me)
+            )}
+          </Fallible>
         </main>
       </div>
       <Asking />

@@ -1,7 +1,8 @@
 /** What all pages have: a heading with what can be done, what stands there before there is an answer, and empty lists. */
-import type { ComponentChildren } from 'preact';
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { visibleJson } from '@soda-scheduler/protocol';
+import type { Place } from '../frame/place.ts';
 import type { Resource } from '../frame/resource.ts';
 import { t } from '../words/words.ts';
 
@@ -131,4 +132,33 @@ export function Section({
       {children}
     </section>
   );
+}
+
+interface FallibleProps {
+  readonly place: Place;
+  readonly children: ComponentChildren;
+}
+
+/** A page that cannot be shown takes nothing else with it: it says so, until one goes elsewhere. */
+export class Fallible extends Component<FallibleProps, { readonly brokenAt: Place | null }> {
+  override state = { brokenAt: null };
+
+  override componentDidCatch(error: unknown): void {
+    // For whoever looks into it: the page itself has no words for people.
+    reportError(error);
+    this.setState({ brokenAt: this.props.place });
+  }
+
+  override render() {
+    const { place, children } = this.props;
+    if (this.state.brokenAt !== place) return children;
+    return (
+      <>
+        <Head title={t('page.broken')} />
+        <button type="button" onClick={() => window.location.reload()}>
+          {t('page.reload')}
+        </button>
+      </>
+    );
+  }
 }

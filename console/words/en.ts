@@ -181,6 +181,7 @@ export const en = {
   'types.none':
     'No type is known yet: those of tasks and executors are here by themselves. One is defined so:',
   'overview.all': 'All types',
+  'overview.types-first': 'The worst of the first {n} by name.',
   'type.constraint': 'What keeps the first of its tasks',
   'type.constraint.none': 'Nothing, just now.',
   'type.overridden': 'Overridden by an operator',
@@ -271,6 +272,8 @@ export const en = {
   'field.no-number': 'This is no number: {text}',
   'later.failed':
     'This page could not be loaded: the master is away, or another one than before. Load the console again.',
+  'page.broken': 'Something here cannot be shown. The other pages can.',
+  'page.reload': 'Load again',
   'alert-rules': 'Rules of alerts',
   'unit.s': 'seconds',
   'alert-receivers': 'Receivers of alerts',
