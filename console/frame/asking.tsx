@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Away, call, curlOf, type Request } from '../api/call.ts';
+import { Away, call, curlOf, Refused as RefusedCall, type Request } from '../api/call.ts';
 import { Copy } from '../parts/copy.tsx';
 import {
   bodyOf,
@@ -41,6 +41,8 @@ export interface Question {
     values: Typed,
     body: Readonly<Record<string, unknown>>,
   ) => Request | readonly Request[];
+  /** What is not there any more needs nothing: of several the others are asked for all the same. */
+  readonly isGoneDone?: boolean;
   /** With the last answer, and what it answers; not to whoever has gone elsewhere meanwhile. */
   readonly done?: (answer: unknown, asked: Request) => void;
   /** What is said once it is done. Default: that it is. Empty: nothing. */
@@ -189,12 +191,18 @@ function QuestionDialog({ question, close }: DialogProps) {
     try {
       const asked = requests();
       let answer: unknown;
-      for (const request of asked) answer = await call<unknown>(request);
+      for (const request of asked) {
+        answer = await call<unknown>(request).catch((error: unknown) => {
+          if (!question.isGoneDone || !isGone(error)) throw error;
+        });
+      }
       leave();
       tell(said ?? t('asking.done'));
       const last = asked.at(-1);
       if (last !== undefined && stays()) done?.(answer, last);
     } catch (error) {
+      // Whoever has left it meanwhile hears of it all the same.
+      if (dialog.current?.open !== true) tell(inWords(error));
       setRefusal(refusalOf(error, fields));
       setBusy(false);
     }
@@ -298,6 +306,10 @@ function curlFor(requests: () => readonly Request[], needsToken: boolean): strin
 /** Why something was not done, with each field that was wrong. */
 export function inWords(error: unknown): string {
   return refusalOf(error, []).problem;
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof RefusedCall && error.status === 404;
 }
 
 function sentenceOf(error: unknown): string {

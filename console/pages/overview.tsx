@@ -1,5 +1,11 @@
 /** What is wrong first, then what there is: every number is a link to the list behind it. */
-import type { ExecutorList, HealthView, TaskCount, TypeList } from '@soda-scheduler/protocol';
+import type {
+  ExecutorList,
+  ExecutorView,
+  HealthView,
+  TaskCount,
+  TypeList,
+} from '@soda-scheduler/protocol';
 import { useFrame } from '../frame/context.ts';
 import { useAnswer } from '../frame/resource.ts';
 import { Link } from '../parts/link.tsx';
@@ -8,6 +14,7 @@ import { Table } from '../parts/table.tsx';
 import { t, wordOf } from '../words/words.ts';
 import { type Found, worstByType } from './fleet/findings.ts';
 import { CountsOfAll, typeLayout, useOrdered } from './fleet/types.tsx';
+import { PAGE_ROWS, useWhole } from './fleet/whole.ts';
 import { LoadCharts } from './reports/load.tsx';
 import { Wrong } from './wrong.tsx';
 
@@ -17,20 +24,20 @@ export function OverviewPage() {
   const { may } = useFrame();
   const health = useAnswer<HealthView>({ path: '/health' });
   const counts = useAnswer<TaskCount>({ path: '/tasks/count' });
-  const types = useAnswer<TypeList>({ path: '/types', query: { limit: 200 } });
-  const executors = useAnswer<ExecutorList>(
-    may('GET /executors') ? { path: '/executors', query: { limit: 200 } } : null,
+  const types = useAnswer<TypeList>({ path: '/types', query: { limit: LOOKED_MAX } });
+  const executors = useWhole(
+    useAnswer<ExecutorList>(
+      may('GET /executors') ? { path: '/executors', query: { limit: PAGE_ROWS } } : null,
+    ).data,
   );
   return (
     <>
       <Head title={t('overview')} />
-      <Wrong health={health.data} executors={executors.data} />
-      <Loaded of={counts}>{(all) => <Counts of={all} executors={executors.data} />}</Loaded>
+      <Wrong health={health.data} executors={executors} />
+      <Loaded of={counts}>{(all) => <Counts of={all} executors={executors} />}</Loaded>
       {/* Where nothing was ever submitted it was not busy either. */}
       {types.data !== null && types.data.types.length > 0 && <LoadCharts />}
-      <Loaded of={types}>
-        {(list) => <Types of={list.types} found={worstByType(health.data)} />}
-      </Loaded>
+      <Loaded of={types}>{(list) => <Types of={list} found={worstByType(health.data)} />}</Loaded>
     </>
   );
 }
@@ -40,11 +47,11 @@ function Counts({
   executors,
 }: {
   readonly of: TaskCount;
-  readonly executors: ExecutorList | null;
+  readonly executors: readonly ExecutorView[] | null;
 }) {
   const { link } = useFrame();
-  const busy = executors?.executors.filter(({ state }) => state === 'busy').length ?? 0;
-  const here = executors?.executors.filter(({ connected }) => connected).length ?? 0;
+  const busy = executors?.filter(({ state }) => state === 'busy').length ?? 0;
+  const here = executors?.filter(({ connected }) => connected).length ?? 0;
   return (
     <div class="figures">
       {LIVE.filter(
@@ -68,13 +75,15 @@ function Counts({
 }
 
 const TYPES_MAX = 15;
+/** Types of which the worst are shown: a request has no more. */
+const LOOKED_MAX = 200;
 
 interface TypesProps {
-  readonly of: TypeList['types'];
+  readonly of: TypeList;
   readonly found: Found;
 }
 
-function Types({ of: types, found }: TypesProps) {
+function Types({ of: { types, next_cursor: next }, found }: TypesProps) {
   const ordered = useOrdered(types, found);
   if (types.length === 0) {
     return (
@@ -88,6 +97,7 @@ function Types({ of: types, found }: TypesProps) {
     <Section title={t('types')} actions={<Link to="types">{t('overview.all')}</Link>}>
       <CountsOfAll />
       <Table of={typeLayout(found)} rows={ordered.slice(0, TYPES_MAX)} />
+      {next !== null && <p class="note">{t('overview.types-first', { n: types.length })}</p>}
     </Section>
   );
 }

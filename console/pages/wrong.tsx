@@ -4,7 +4,7 @@
  */
 import type {
   ErrorList,
-  ExecutorList,
+  ExecutorView,
   HealthView,
   RecentReport,
   TaskList,
@@ -48,7 +48,7 @@ interface Props {
   /** Null: there is no answer yet. */
   readonly health: HealthView | null;
   /** Null where they are not for whoever looks. */
-  readonly executors: ExecutorList | null;
+  readonly executors: readonly ExecutorView[] | null;
 }
 
 export function Wrong({ health, executors }: Props) {
@@ -213,7 +213,7 @@ function gaveUpOf({ tasks, next_cursor: next }: TaskList, link: Link): Finding[]
   return [{ key: 'callbacks', severity: 'warning', text, href: link('callbacks') }];
 }
 
-function oddOf({ executors }: ExecutorList, link: Link): Finding[] {
+function oddOf(executors: readonly ExecutorView[], link: Link): Finding[] {
   return executors.filter(isOdd).map((executor) => {
     const { executor_id: id, state } = executor;
     return {

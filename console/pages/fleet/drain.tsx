@@ -57,6 +57,7 @@ export function FleetBar({ chosen, forget, done }: Props) {
     verb: t('executor.drain.verb'),
     fields: drainFields(),
     request: (values) => paths.map((path) => drainRequest(path, namespace, values)),
+    isGoneDone: true,
     done: after,
   };
   const resume: Question = {
@@ -64,6 +65,7 @@ export function FleetBar({ chosen, forget, done }: Props) {
     text: chosen.join(', '),
     verb: t('executor.resume.verb'),
     request: () => paths.map((path) => ({ method: 'POST', path: `${path}/resume`, namespace })),
+    isGoneDone: true,
     done: after,
   };
   return (

@@ -12,6 +12,7 @@ import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { FleetBar } from './drain.tsx';
 import { Versions } from './versions.tsx';
+import { PAGE_ROWS, useWhole } from './whole.ts';
 
 const TERMS = ['label', 'host', 'version'] as const;
 
@@ -20,20 +21,23 @@ export function ExecutorsPage() {
   const list = useListed<ExecutorList>('executors', {
     path: '/executors',
     fields: ['type', ...TERMS],
-    limit: 200,
+    limit: PAGE_ROWS,
   });
+  const all = useWhole(list.data, list.isFirst, list.filters);
   const { choice } = list;
+  // Whoever has come back is another row, which nobody has ticked.
+  const present = (list.data?.executors ?? []).filter((one) => choice.chosen.has(keyOf(one)));
   const maySteer = may('POST /executor/{executor_id}/drain');
   return (
     <ListPage
       of={list}
       rowsOf={({ executors }) => [...executors].sort((a, b) => Number(isOdd(b)) - Number(isOdd(a)))}
       layout={executorLayout}
-      summary={list.data !== null && <Summary of={list.data.executors} />}
+      summary={all !== null && <Summary of={all} />}
       hasChoice={maySteer}
       empty={<NoExecutor />}
     >
-      {list.data !== null && <Versions of={list.data.executors} />}
+      {all !== null && <Versions of={all} />}
       <FilterForm>
         <TextFilter name="type" label="type" of={list} />
         {TERMS.map((name) => (
@@ -42,7 +46,7 @@ export function ExecutorsPage() {
       </FilterForm>
       {maySteer && (
         <FleetBar
-          chosen={[...choice.chosen].map(idIn)}
+          chosen={[...new Set(present.map(({ executor_id: id }) => id))]}
           forget={() => choice.choose(new Set())}
           done={list.reload}
         />
@@ -83,9 +87,11 @@ await createExecutor({ url: '${new URL('.', document.baseURI).href.replace(/[/#]
 export const isOdd = ({ ready, state, superseded }: ExecutorView): boolean =>
   ready?.ok === false || state === 'gone' || superseded;
 
+/** Two processes may have one id for a while. */
+const keyOf = ({ executor_id: id, connected_at: at }: ExecutorView): string => `${id} ${at}`;
+
 const executorLayout: Layout<ExecutorView> = {
-  // Two processes may have one id for a while.
-  keyOf: ({ executor_id: id, connected_at: at }) => `${id} ${at}`,
+  keyOf,
   columns: [
     { title: 'state', show: (executor) => <ExecutorState of={executor} /> },
     {
@@ -132,9 +138,6 @@ function Lag({ ms }: { readonly ms: number | null }) {
   if (ms === null) return null;
   return <span class={ms < LAG_MS_WARN ? 'soft' : 'warn'}>{Math.round(ms)} ms</span>;
 }
-
-/** Of a row, by its key. */
-const idIn = (key: string): string => key.replace(/ .*/, '');
 
 function Current({ of: executor }: { readonly of: ExecutorView }) {
   const { current } = executor;

@@ -15,7 +15,7 @@ interface Version {
   /** Empty: they do not say. */
   readonly version: string;
   readonly count: number;
-  /** Of all of its page. */
+  /** Of all of them. */
   readonly percent: number;
   readonly states: Readonly<Record<(typeof STATES)[number], number>>;
   readonly unready: number;
@@ -23,7 +23,7 @@ interface Version {
   readonly newestAt: string;
 }
 
-/** @param of those of a page. Nothing is shown while all of them are alike. */
+/** Nothing is shown while all of them are alike. */
 export function Versions({ of: executors }: { readonly of: readonly ExecutorView[] }) {
   const versions = versionsOf(executors.filter(({ connected }) => connected));
   const oldest = versions.at(-1);

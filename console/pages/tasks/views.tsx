@@ -1,8 +1,7 @@
 /** Saved views: lists of tasks that people look at again and again, kept by the master for all of a namespace. */
 import type { ViewView } from '@soda-scheduler/protocol';
 import { useEffect } from 'preact/hooks';
-import { call } from '../../api/call.ts';
-import { inWords, type Question, tell } from '../../frame/asking.tsx';
+import type { Question } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { type Resource, useAnswer } from '../../frame/resource.ts';
 import type { Field } from '../../parts/form/fields.ts';
@@ -100,20 +99,21 @@ function Actions({ of: view, all, done }: ActionsProps) {
   const { name } = view;
   const removal = { method: 'DELETE', path: pathOf(name), namespace } as const;
   const isFirst = firstView === name;
+  let renamed = name;
   const rename: Question = {
     title: t('views.rename.title', { name }),
     verb: t('views.rename'),
     fields: [nameField(name)],
     request: ({ name: next = '' }) => {
       if (all.some((one) => one.name === next)) throw new Error(t('views.rename.taken'));
-      return saving(next, filtersOf(view), namespace);
+      renamed = next.trim();
+      // It stands under both names for a moment, and never under none.
+      return [saving(next, filtersOf(view), namespace), removal];
     },
-    // It stands under both names for a moment, and never under none.
-    done: (answer) => {
-      if (isFirst) setFirstView((answer as ViewView).name);
-      void call(removal)
-        .catch((error: unknown) => tell(inWords(error)))
-        .then(done);
+    isGoneDone: true,
+    done: () => {
+      if (isFirst) setFirstView(renamed);
+      done();
     },
   };
   const remove: Question = {

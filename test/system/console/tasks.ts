@@ -1,6 +1,7 @@
 /** Part of `browser.test.ts`, in its browser and on its master: lists under a name, one task, and executors together. */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
+import { eventually } from '../../helpers/system/wait.ts';
 import type { Console } from './console.ts';
 
 /** @param console once the tests run. */
@@ -87,7 +88,9 @@ export function describeTasks(console: () => Console): void {
   it('shows versions side by side, and drains the executors that are chosen', async () => {
     const { page, go, api, system } = console();
     const { token } = await api('POST', '/tokens', { name: 'worker-2', role: 'executor' });
-    system.spawnExecutor({ id: 'gpu-2', version: '2.1', token: String(token), labels: ['gpu'] });
+    const come = () =>
+      system.spawnExecutor({ id: 'gpu-2', version: '2.1', token: String(token), labels: ['gpu'] });
+    let second = come();
     await go('#/executors');
     const versions = page.locator('section').filter({ hasText: 'Versions' });
     await versions
@@ -104,5 +107,31 @@ export function describeTasks(console: () => Console): void {
       expect((await api('GET', `/executor/${id}`))['drain_reason']).to.equal('new codec');
       await api('POST', `/executor/${id}/resume`);
     }
+
+    // One that leaves meanwhile keeps the others from nothing.
+    for (const id of ['gpu-1', 'gpu-2']) await page.getByLabel(new RegExp(`^${id} `)).check();
+    await page.locator('.bulk').getByRole('button', { name: 'Drain' }).click();
+    await page.getByRole('heading', { name: 'Drain 2 executors?' }).waitFor();
+    await second.end('SIGTERM');
+    await eventually(
+      'it has left',
+      async () => (await api('GET', '/executor/gpu-2'))['status'] === 404,
+    );
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await api('GET', '/executor/gpu-1'))['draining']).to.equal(true);
+    await api('POST', '/executor/gpu-1/resume');
+
+    // Whoever comes back is not the one that was ticked.
+    second = come();
+    await page.getByLabel(/^gpu-2 /).check();
+    await page.getByText('1 chosen').waitFor();
+    const ticked = await page.getByLabel(/^gpu-2 /).getAttribute('aria-label');
+    await second.end('SIGTERM');
+    await page.getByLabel(/^gpu-2 /).waitFor({ state: 'detached' });
+    come();
+    await page.getByLabel(String(ticked)).waitFor({ state: 'detached' });
+    await page.getByLabel(/^gpu-2 /).waitFor();
+    expect(await page.locator('.bulk').count()).to.equal(0);
   });
 }
