@@ -2,9 +2,10 @@
 import type { TypeView, WhyView } from '@soda-scheduler/protocol';
 import { call, type Request } from '../../api/call.ts';
 import type { About, RouteName } from '../../api/me.ts';
-import { ask, type Question, reasonField } from '../../frame/asking.tsx';
+import { ask, inWords, type Question, reasonField, tell } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
+import { staying } from '../../frame/route.ts';
 import { Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { headOf, t, wordOf } from '../../words/words.ts';
@@ -80,8 +81,17 @@ function ChangeButton({ why, done }: { readonly why: WhyView; readonly done: () 
   if (remedy === null) return null;
   const { route, about, verb, question } = remedy;
   if (!may(route, about)) return null;
+  const press = async (): Promise<void> => {
+    const stays = staying();
+    try {
+      const asked = await question();
+      if (stays()) ask(asked);
+    } catch (error) {
+      tell(inWords(error));
+    }
+  };
   return (
-    <button type="button" class="main" onClick={() => void question().then(ask, () => undefined)}>
+    <button type="button" class="main" onClick={() => void press()}>
       {verb}
     </button>
   );

@@ -9,7 +9,7 @@ import { call, type Request } from '../../api/call.ts';
 import { ask, tell } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useKept } from './kept.ts';
-import { go } from '../../frame/route.ts';
+import { go, staying } from '../../frame/route.ts';
 import { t } from '../../words/words.ts';
 import { indented } from '../indented.ts';
 import { Head } from '../page.tsx';
@@ -66,7 +66,9 @@ export function Definition({ of, name, ground }: Props) {
   });
   const review = async (): Promise<void> => {
     const made = request();
+    const stays = staying();
     const answer = await call({ ...made, query: { dry_run: 'true' } });
+    if (!stays()) return;
     const found = differences(from.version === 0 ? '{}' : from.definition, defined());
     if (found.length === 0 && from.version > 0) tell(t('define.same'));
     else askToSave(of, made, called, [<Differences of={found} />, of.told?.(answer)]);

@@ -83,6 +83,47 @@ export function itFillsForms(of: () => Console, logIn: () => Promise<void>): voi
     expect(await page.getByLabel('Group').inputValue()).to.equal('');
   });
 
+  it('tells of what was refused though the question was left meanwhile, and asks nobody who has gone on', async () => {
+    const { page, go, api, says } = of();
+    const hold = async (url: string) => {
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      await page.route(url, async (route) => {
+        await released;
+        await route.continue();
+      });
+      return release;
+    };
+    await api('POST', '/task/submit', {
+      task: { id: 'left-1', type: 'nobody' },
+      user: { group: 'video' },
+    });
+    await go('#/task/left-1');
+    let release = await hold('**/task/left-1/suspend');
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await api('POST', '/task/left-1/cancel');
+    release();
+    await page.locator('.told').getByText('canceled').waitFor();
+
+    await api('PUT', '/type/asked', {});
+    await go('#/define/asked');
+    await page.getByLabel('Owner').fill('media');
+    release = await hold('**/type/asked?dry_run=true');
+    const answered = page.waitForResponse('**/type/asked?dry_run=true');
+    await page.getByRole('button', { name: 'See what differs' }).click();
+    await go('#/types');
+    release();
+    await answered;
+    await page.getByRole('heading', { name: 'Types', level: 1 }).waitFor();
+    expect(await page.getByRole('dialog').count()).to.equal(0);
+    await page.unrouteAll();
+    await api('DELETE', '/type/asked');
+    await says('film');
+  });
+
   it('leaves the keyboard at the heading where the button that was pressed is gone', async () => {
     const { page, go, api } = of();
     const task = { id: 'focus-1', type: 'nobody' };
