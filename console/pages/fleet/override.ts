@@ -1,23 +1,20 @@
 /** What holds for a while in place of what is defined for a type; what else is overridden already stays. */
-import { jsonAt, type TypeView } from '@soda-scheduler/protocol';
+import type { TypeView } from '@soda-scheduler/protocol';
 import { type Question, reasonAndUntil, reasonField, untilField } from '../../frame/asking.tsx';
-import { type Field, NONE, setAt, valueOf } from '../../parts/form/fields.ts';
+import type { Field } from '../../parts/form/fields.ts';
 import { t } from '../../words/words.ts';
 import { routeField } from './definition-fields.ts';
+import { limitsWith, textAt } from './raised.ts';
 
 export function overrideOf(view: TypeView, path: string, namespace: string) {
   const { limits, overrides } = view;
   const held: Partial<TypeView['overrides'][number]> = overrides[0] ?? {};
-  const at = (object: object, way: string): string => {
-    const text = jsonAt(JSON.stringify(object), way.split('.')) ?? '';
-    return text === 'null' ? NONE : text;
-  };
   const number = (way: string, label: string, unit?: string): Field => ({
     name: `limits.${way}`,
     label,
     kind: 'limit',
-    initial: at(held, `limits.${way}`),
-    preset: at({ limits }, `limits.${way}`),
+    initial: textAt(held, `limits.${way}`),
+    preset: textAt({ limits }, `limits.${way}`),
     ...(unit !== undefined && { unit }),
   });
   const numbers = [
@@ -35,16 +32,13 @@ export function overrideOf(view: TypeView, path: string, namespace: string) {
     text: t('why.override'),
     fields: [...numbers, route, reasonField(true), until],
     request: (values) => {
-      const changed: Record<string, unknown> = structuredClone({ limits: held.limits ?? {} });
-      for (const field of numbers)
-        setAt(changed, field.name, valueOf(field, values[field.name] ?? ''));
       const chosen = values[route.name] ?? '';
       return {
         method: 'PUT',
         path: `${path}/override`,
         namespace,
         body: {
-          ...changed,
+          limits: limitsWith(held.limits, numbers, values),
           ...(chosen !== '' && { route: chosen === rule ? held.route : { rule: chosen } }),
           ...reasonAndUntil(values),
           // Left as it is: to the second.

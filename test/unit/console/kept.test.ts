@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { AlertReceiverView, TypeView } from '@soda-scheduler/protocol';
 import { receiverFields, toldBefore } from '../../../console/pages/alerts/receiver-fields.ts';
-import { raised } from '../../../console/pages/fleet/raised.ts';
-import { bodyOf, type Typed } from '../../../console/parts/form/fields.ts';
+import { limitsWith, raised, textAt } from '../../../console/pages/fleet/raised.ts';
+import { bodyOf, type Field, type Typed } from '../../../console/parts/form/fields.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
 
 describe('what forms keep', () => {
@@ -36,6 +36,22 @@ describe('what forms keep', () => {
       expect(sent([], ['mail'])).to.deep.equal({ receivers: [] });
       expect(sent([], ['mail'], { receivers: 'mail' })).to.deep.equal({ receivers: ['mail'] });
       expect(sent(null, ['mail'])).to.deep.equal({});
+    });
+  });
+
+  it('is all of an override that nobody has touched, also what is no limit', () => {
+    const held = { rate: null, per_group: { max_waiting: 3, rate: null }, max_running: 2 };
+    const fields = ['max_running', 'rate.count', 'rate.seconds'].map((way): Field => {
+      const name = `limits.${way}`;
+      return { name, label: '', kind: 'limit', initial: textAt({ limits: held }, name) };
+    });
+    expect(fields.map(({ initial }) => initial)).to.deep.equal(['2', 'none', 'none']);
+    const put = (typed: Typed) => limitsWith(held, fields, typed);
+    expect(put({})).to.deep.equal(held);
+    expect(put({ 'limits.max_running': '3' })).to.deep.equal({ ...held, max_running: 3 });
+    expect(put({ 'limits.rate.count': '7', 'limits.rate.seconds': '9' })).to.deep.equal({
+      ...held,
+      rate: { count: 7, seconds: 9 },
     });
   });
 
