@@ -2,7 +2,7 @@
 import type { NamespaceList } from '@soda-scheduler/protocol';
 import { useEffect, useRef } from 'preact/hooks';
 import { call } from '../api/call.ts';
-import { tell } from './asking.tsx';
+import { inWords, tell } from './asking.tsx';
 import { t, wordOf } from '../words/words.ts';
 import { ClockNote } from '../parts/time.tsx';
 import { useAwaySince } from './banner.tsx';
@@ -28,10 +28,12 @@ export function Navigation({ settings, change }: Props) {
     menu.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [place.page]);
   const logOut = async (): Promise<void> => {
-    await call({ method: 'DELETE', path: '/session', namespace: null }).catch((error: unknown) =>
-      tell(String(error)),
-    );
-    window.location.reload();
+    try {
+      await call({ method: 'DELETE', path: '/session', namespace: null });
+      window.location.reload();
+    } catch (error) {
+      tell(inWords(error));
+    }
   };
   return (
     <header class="navigation">
@@ -89,6 +91,9 @@ function NamespaceSwitch() {
     { path: '/namespaces', namespace: null, query: { limit: 200 } },
     60_000,
   );
+  // What one looks at is another thing there, or none: the list that has it is in each.
+  const list = Object.entries(pages).find(([, { keptFor }]) => keptFor?.includes(place.page));
+  const page = place.name === null ? place.page : (list?.[0] ?? place.page);
   const names = new Set([...(data?.namespaces ?? []).map(({ name }) => name), place.namespace]);
   if (names.size < 2) return null;
   return (
@@ -96,7 +101,7 @@ function NamespaceSwitch() {
       aria-label={t('namespace')}
       title={t('namespace')}
       value={place.namespace}
-      onChange={({ currentTarget }) => go({ namespace: currentTarget.value, page: place.page })}
+      onChange={({ currentTarget }) => go({ namespace: currentTarget.value, page })}
     >
       {[...names].sort().map((name) => (
         <option key={name} value={name}>

@@ -78,6 +78,25 @@ export function itKeepsPlaces(of: () => Console, logIn: () => Promise<void>): vo
     await go('#/tasks');
   });
 
+  it('says that a page cannot be shown, and goes on to others', async () => {
+    const { page, browser, go } = of();
+    const before = browser.complaints.length;
+    // As no master of this version answers.
+    await page.route('**/scheduler/v2/operations*', (route) =>
+      route.fulfill({ json: { operations: [null] } }),
+    );
+    await go('#/operations');
+    await page.getByRole('heading', { name: /^Something here cannot be shown/ }).waitFor();
+    await browser.expectAccessible('a page that cannot be shown');
+    // Whoever looks into it finds what it was.
+    expect(browser.complaints.splice(before).join(' ')).to.include('operation_id');
+    await page.unroute('**/scheduler/v2/operations*');
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await page.getByRole('heading', { name: 'Operations', level: 1 }).waitFor();
+    await go('#/tasks');
+    await page.getByRole('heading', { name: 'Tasks', level: 1 }).waitFor();
+  });
+
   it('has the namespace in the commands that it shows', async () => {
     const { page, go, api } = of();
     await api('PUT', '/namespace/empty', {});
@@ -88,6 +107,11 @@ export function itKeepsPlaces(of: () => Console, logIn: () => Promise<void>): vo
     await command.getByText("soda job apply -f - --namespace empty <<'EOF'").waitFor();
     await go('#/ns/empty/limits');
     await command.getByText('--max 10 --namespace empty').waitFor();
+    // What one looks at is none of another namespace: the list is there too.
+    await go('#/ns/empty/job/nope');
+    await page.getByLabel('Namespace', { exact: true }).selectOption('default');
+    await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+    expect(new URL(page.url()).hash).to.equal('#/jobs');
     await go('#/limits');
     await api('DELETE', '/namespace/empty');
   });
