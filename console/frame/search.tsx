@@ -1,5 +1,11 @@
 /** Finds whatever has an id, from everywhere: `/`, the id or how it begins, Enter. */
-import type { ExecutorList, NamespaceList, TaskList, TypeView } from '@soda-scheduler/protocol';
+import type {
+  ExecutorList,
+  JobList,
+  NamespaceList,
+  TaskList,
+  TypeView,
+} from '@soda-scheduler/protocol';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { call, Refused, type Request } from '../api/call.ts';
 import { t, type TextName } from '../words/words.ts';
@@ -23,6 +29,7 @@ interface Look {
 
 const PAUSE_MS = 200;
 const TASKS_MAX = 6;
+const JOBS_MAX = 6;
 /** A page of tasks looks at so many, and may have none that fits: so many are looked through. */
 const PAGES_MAX = 30;
 /** Others that are asked for an id. */
@@ -49,6 +56,12 @@ export function Search() {
     window.location.hash = hrefOf(first.place);
     leave();
   }, [isAwaited, first, leave]);
+  useEffect(() => {
+    // Whoever goes elsewhere meanwhile does not wait for it any more.
+    const goOn = (): void => setAwaited(false);
+    window.addEventListener('hashchange', goOn);
+    return () => window.removeEventListener('hashchange', goOn);
+  }, []);
   const press = (event: KeyboardEvent): void => {
     const { key, currentTarget: form } = event;
     const by = { ArrowDown: 1, ArrowUp: -1 }[key];
@@ -160,11 +173,13 @@ async function* looks({ id, namespace, seesExecutors, signal }: Wanted): AsyncGe
       ...{ path: '/tasks', namespace },
       query: { id_prefix: id, limit: TASKS_MAX, cursor },
     });
-  const [first, task, executors, type, operation] = await Promise.all([
+  const [first, task, executors, type, jobs, booking, operation] = await Promise.all([
     tasksFrom(),
     ask({ path: `/task/${part}`, namespace }),
     seesExecutors ? ask<ExecutorList>({ path: '/executors', namespace, query: { id } }) : null,
     ask<TypeView>({ path: `/type/${part}`, namespace }),
+    ask<JobList>({ path: '/jobs', namespace, query: { text: id, limit: JOBS_MAX } }),
+    id.startsWith('bk-') ? ask({ path: `/booking/${part}`, namespace }) : null,
     id.startsWith('op-') ? ask({ path: `/operation/${part}`, namespace }) : null,
   ]);
   const found = (kind: TextName, page: string, name: string): Found => ({
@@ -176,6 +191,11 @@ async function* looks({ id, namespace, seesExecutors, signal }: Wanted): AsyncGe
   const others = [
     ...(executors?.executors ?? []).map((one) => found('executor', 'executor', one.executor_id)),
     ...(type === null || !isKnown(type) ? [] : [found('type', 'type', type.type)]),
+    // Others have it in what is said of them.
+    ...(jobs?.jobs ?? [])
+      .filter(({ name }) => name.toLowerCase().includes(id.toLowerCase()))
+      .map(({ name }) => found('job', 'job', name)),
+    ...(booking === null ? [] : [found('bookings.booking', 'booking', id)]),
     ...(operation === null ? [] : [found('operation', 'operation', id)]),
   ];
   const ids = new Set(task === null ? [] : [id]);
