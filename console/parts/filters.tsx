@@ -82,16 +82,21 @@ export function ChoiceFilter({ name, label, of, choices, inWords }: ChoiceProps)
   );
 }
 
-export function InstantFilter({ name, label, of }: FilterProps) {
+/** Applied by Enter, or when one goes on to the next: the browser tells of each part that is typed. */
+export function InstantFilter({ name, label, of: { filters, change } }: FilterProps) {
+  const applied = localOf(filters[name]);
   return (
     <label class="filter">
       <span>{t(label)}</span>
       <input
+        key={applied}
         type="datetime-local"
-        value={localOf(of.filters[name])}
-        onChange={({ currentTarget: { value } }) =>
-          of.change({ [name]: value === '' ? undefined : new Date(value).toISOString() })
+        defaultValue={applied}
+        onBlur={({ currentTarget: { value } }) =>
+          value !== applied &&
+          change({ [name]: value === '' ? undefined : new Date(value).toISOString() })
         }
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
       />
     </label>
   );

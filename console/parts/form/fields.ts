@@ -63,7 +63,10 @@ export function wordsIn(text: string): string[] {
 export function localOf(instant: string | number | null | undefined): string {
   const at = new Date(instant ?? Number.NaN);
   if (Number.isNaN(at.getTime())) return '';
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const day = [at.getFullYear(), at.getMonth() + 1, at.getDate()];
+  const [year, ...rest] = [...day, at.getHours(), at.getMinutes()].map((part) => String(part));
+  const [month, date, hour, minute] = rest.map((part) => part.padStart(2, '0'));
+  return `${year?.padStart(4, '0')}-${month}-${date}T${hour}:${minute}`;
 }
 
 /** Something is wrong with one field, which the master need not be asked for. */

@@ -11,7 +11,13 @@ import {
   definitionIn,
   withTyped,
 } from '../../../console/pages/fleet/definition.ts';
-import { bodyOf, faultsOf, type Field, WrongField } from '../../../console/parts/form/fields.ts';
+import {
+  bodyOf,
+  faultsOf,
+  type Field,
+  localOf,
+  WrongField,
+} from '../../../console/parts/form/fields.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
 import { plainRule } from '../../../master/domain/alerts/rule.ts';
 import { alertKinds, type AlertRuleView, differences } from '@soda-scheduler/protocol';
@@ -42,6 +48,21 @@ describe('forms of the console', () => {
     });
     expect(bodyOf(fields, { window: '', enabled: '' })).to.deep.equal({ enabled: false });
     expect(() => bodyOf(fields, { template: '{' })).to.throw(WrongField);
+  });
+
+  it('show an instant as the clock on the wall does, also where that was no whole minutes from UTC', () => {
+    const { TZ } = process.env;
+    try {
+      for (const zone of ['Asia/Shanghai', 'Europe/Amsterdam', 'UTC']) {
+        process.env['TZ'] = zone;
+        for (const local of ['0202-01-01T08:00', '1901-07-02T23:59', '2026-03-29T12:30']) {
+          expect(localOf(new Date(local).toISOString()), zone).to.equal(local);
+        }
+      }
+    } finally {
+      if (TZ === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = TZ;
+    }
   });
 
   it('say what was refused beside the field that it is about', () => {
