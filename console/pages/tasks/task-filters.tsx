@@ -136,8 +136,12 @@ function RareFilters({ of }: Props) {
 }
 
 function StateTabs({ of: { filters, linkTo, linkNow } }: Props) {
-  const { type, group, state: current } = filters;
-  const counts = useAnswer<TaskCount>({ path: '/tasks/count', query: { type, group } });
+  const { type, group, state: current, sort: _, ...others } = filters;
+  // The counters know no other filter: beside a list by one they would count something else.
+  const isCounted = Object.keys(others).length === 0;
+  const counts = useAnswer<TaskCount>(
+    isCounted ? { path: '/tasks/count', query: { type, group } } : null,
+  );
   return (
     <Tabs
       of={[undefined, ...taskStates]}
