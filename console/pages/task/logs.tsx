@@ -295,7 +295,8 @@ function useLog(taskId: string, hasEnded: boolean, { level, text, attempt, from 
     let timer: ReturnType<typeof setTimeout>;
     let after = from === '' ? undefined : from;
     let count = 0;
-    setShown(NOTHING);
+    // What is shown stays until there is something in its place.
+    let isFirst = true;
     const ask = async (): Promise<void> => {
       if (!document.hidden && (await more())) return;
       if (!stop.signal.aborted) timer = setTimeout(() => void ask(), EVERY_MS);
@@ -314,8 +315,10 @@ function useLog(taskId: string, hasEnded: boolean, { level, text, attempt, from 
           const isNew = page.next !== after;
           after = page.next;
           count += page.lines.length;
-          if (page.lines.length > 0 || page.dropped > 0) {
-            setShown((before) => joined(before, page, from === ''));
+          if (isFirst || page.lines.length > 0 || page.dropped > 0) {
+            const begins = isFirst;
+            setShown((before) => joined(begins ? NOTHING : before, page, from === ''));
+            isFirst = false;
           }
           if (from !== '' && count >= LINES_MAX) return true;
           if (!isNew || (page.ended && page.lines.length === 0)) return page.ended;
