@@ -123,8 +123,16 @@ export class Output {
   }
 }
 
+let goesOn = false;
+
+/** From here on the command changes one thing after another: it does so to its end, though nobody reads any more. */
+export function goOnWithoutReader(): void {
+  goesOn = true;
+}
+
 /** `soda task list | head` ends the pipe early: that is no fault. */
 export function endWithReader(error: NodeJS.ErrnoException): void {
+  if (goesOn && error.code === 'EPIPE') return;
   process.exit(error.code === 'EPIPE' ? ExitCode.ok : ExitCode.failed);
 }
 

@@ -2,7 +2,7 @@
 import { type AtVersion, SodaError } from '@soda-scheduler/client';
 import { type Difference, differences, jsonObject } from '@soda-scheduler/protocol';
 import { ExitCode, exitCodeOf, Failure } from '../exit-code.ts';
-import type { Output } from '../output.ts';
+import { goOnWithoutReader, type Output } from '../output.ts';
 import { changeInWords, throwIfAny } from './definition.ts';
 
 /** What is defined so: types, jobs. */
@@ -43,6 +43,7 @@ export async function apply<Definition, View extends { readonly version: number 
   output: Output,
   isDry: boolean,
 ): Promise<void> {
+  goOnWithoutReader();
   for (const plan of await plansOf(kind, definitions)) {
     const { name, definition, version, changes } = plan;
     const done =

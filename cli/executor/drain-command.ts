@@ -16,8 +16,9 @@ import {
   tellAbsence,
 } from '../connection.ts';
 import { ExitCode, Failure, Interrupted } from '../exit-code.ts';
-import { type Output, plain } from '../output.ts';
+import { goOnWithoutReader, type Output, plain } from '../output.ts';
 import {
+  hasLeft,
   SELECTOR_HELP,
   selectorOption,
   type Selection,
@@ -123,7 +124,12 @@ async function drainAll(
 ): Promise<void> {
   const found = await client.executors({ selector });
   const ids = found.filter(({ state }) => state !== 'gone').map(({ executor_id }) => executor_id);
-  for (const id of new Set(ids)) await drainOne(client, output, id, { timeout, reason });
+  goOnWithoutReader();
+  for (const id of new Set(ids)) {
+    await drainOne(client, output, id, { timeout, reason }).catch((error: unknown) => {
+      if (!hasLeft(error)) throw error;
+    });
+  }
   if (ids.length === 0) output.hint(`There is no executor of ${selector}.`);
 }
 

@@ -1,14 +1,15 @@
 /** `soda executor`: the fleet, what is set for executors, and giving them tasks again. */
-import { type ExecutorView, exactJson, SodaError } from '@soda-scheduler/client';
+import { type ExecutorView, exactJson } from '@soda-scheduler/client';
 import { taskStates } from '@soda-scheduler/protocol';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { count } from '../options.ts';
-import type { Cell } from '../output.ts';
+import { type Cell, goOnWithoutReader } from '../output.ts';
 import { upTo } from '../task/task-search.ts';
 import { drainCommand } from './drain-command.ts';
 import {
+  hasLeft,
   SELECTOR_HELP,
   selectorOption,
   type Selection,
@@ -181,13 +182,14 @@ ${SELECTOR_HELP}`,
       const found = selector === null ? [] : await client.executors({ selector });
       const drained = found.filter(({ drained_at: at }) => at !== null);
       const ids = id === undefined ? drained.map(({ executor_id }) => executor_id) : [id];
+      goOnWithoutReader();
       for (const executorId of new Set(ids)) {
-        await client.resumeExecutor(executorId).catch((error: unknown) => {
-          // One of several has left since it was listed.
-          const isGone = error instanceof SodaError && error.status === 404;
-          if (id !== undefined || !isGone) throw error;
-        });
-        output.say({ executor_id: executorId, code: 200 }, `resumed: ${executorId}`);
+        try {
+          await client.resumeExecutor(executorId);
+          output.say({ executor_id: executorId, code: 200 }, `resumed: ${executorId}`);
+        } catch (error) {
+          if (id !== undefined || !hasLeft(error)) throw error;
+        }
       }
       if (ids.length === 0) output.hint(`No executor of ${selector} is drained.`);
     });

@@ -1,4 +1,5 @@
 /** Which executors a command is about: one by its id, or all of a selector. */
+import { SodaError } from '@soda-scheduler/client';
 import { Option } from 'commander';
 import { ExitCode, Failure } from '../exit-code.ts';
 
@@ -19,6 +20,11 @@ export function selectorOption(): Option {
 export function selectionOf(id: string | undefined, { selector }: Selection): string | null {
   if ((id === undefined) !== (selector === undefined)) return selector ?? null;
   throw new Failure('say which: the id of an executor, or --selector', ExitCode.usage);
+}
+
+/** One of several has left since they were listed: it needs nothing any more. */
+export function hasLeft(error: unknown): boolean {
+  return error instanceof SodaError && error.status === 404;
 }
 
 export function untilWhen(lasting: boolean | undefined): string {

@@ -4,7 +4,7 @@
  */
 import { SodaError } from '@soda-scheduler/client';
 import { ExitCode, exitCodeOf, Failure } from '../exit-code.ts';
-import type { Output } from '../output.ts';
+import { goOnWithoutReader, type Output } from '../output.ts';
 
 const AT_ONCE_COUNT = 8;
 /** Reasons told apart in a report. */
@@ -27,6 +27,7 @@ export async function eachTask(
     yield* taskIds;
   })();
   let isOver = false;
+  goOnWithoutReader();
   const work = async (): Promise<void> => {
     try {
       for (;;) {
