@@ -1,8 +1,14 @@
 /** `soda task why`: what keeps a task, what comes first, and the command that would start it. */
-import type { WhyView } from '@soda-scheduler/client';
-import { DEFAULT_NAMESPACE, namespaceOf, quotedForShell } from '@soda-scheduler/protocol';
+import type { TypeView, WhyView } from '@soda-scheduler/client';
+import {
+  DEFAULT_NAMESPACE,
+  differences,
+  namespaceOf,
+  quotedForShell,
+} from '@soda-scheduler/protocol';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, givenNamespace, remoteCommand } from '../connection.ts';
+import { assign } from '../type/definition.ts';
 import type { Output } from '../output.ts';
 
 export function whyCommand(): Command {
@@ -16,11 +22,16 @@ has ended it says so.`,
     )
     .action(async (id: string, options: ConnectionOptions) => {
       const { client, output } = connect(options);
-      showWhy(output, await client.why(id), namespaceOf(options.url, givenNamespace(options)));
+      const why = await client.why(id);
+      const { change, details } = why;
+      const [kind, type = ''] = partsOf(change?.target ?? '');
+      const isOfLayer = change?.action === 'raise_limit' && kind === 'type' && details.overridden;
+      const view = isOfLayer ? await client.types.get(type) : null;
+      showWhy(output, why, view, namespaceOf(options.url, givenNamespace(options)));
     });
 }
 
-function showWhy(output: Output, why: WhyView, namespace: string): void {
+function showWhy(output: Output, why: WhyView, type: TypeView | null, namespace: string): void {
   const { ahead, change, details, estimate } = why;
   const atLeast = details.ahead_at_least ? 'at least ' : '';
   output.fields(why, [
@@ -32,7 +43,7 @@ function showWhy(output: Output, why: WhyView, namespace: string): void {
     ['ahead', ahead === null ? null : `${atLeast}${ahead}`],
     ['start', estimate && `${estimate.start_at}, or ${estimate.low} to ${estimate.high}`],
     ['change', change?.message ?? null],
-    ['command', commandOf(why, namespace)],
+    ['command', commandOf(why, type, namespace)],
     ...details.behind.map(({ message }) => ['then', message] as const),
   ]);
 }
@@ -49,12 +60,19 @@ function jobInWords({
   return `${name}, ${trigger} of ${nominal}${again}`;
 }
 
-/** What does it; null: it is no matter of a command. */
-function commandOf({ task_id, change, details }: WhyView, namespace: string): string | null {
+/** `type/encode` -> `type`, `encode` */
+const partsOf = (target: string): readonly string[] => target.split(/\/(.*)/s);
+
+/** What does it; null: it is no matter of a command. @param type where an override of it is to say something else. */
+function commandOf(
+  { task_id, change, details }: WhyView,
+  type: TypeView | null,
+  namespace: string,
+): string | null {
   if (change === null) return null;
   const { action, target } = change;
   const value = valueOf(change);
-  const [kind = '', name = ''] = target?.split(/\/(.*)/s).map((part) => quotedForShell(part)) ?? [];
+  const [kind = '', name = ''] = partsOf(target ?? '').map((part) => quotedForShell(part));
   const within = namespace === DEFAULT_NAMESPACE ? '' : ` --namespace ${namespace}`;
   if (kind === 'namespace') {
     return action === 'resume'
@@ -72,16 +90,31 @@ function commandOf({ task_id, change, details }: WhyView, namespace: string): st
       return `soda executor set ${name} --labels ${quotedForShell(value)}${within}`;
     case 'raise_limit':
       if (kind === 'limit') return `soda limit set ${name} --max ${value}${within}`;
-      return `soda type ${ofType(details)} ${name} ${limitOf(details)}=${value}${within}`;
+      return type === null
+        ? `soda type set ${name} ${limitOf(details)}=${value}${within}`
+        : `soda type override ${name} ${layerWith(type, limitOf(details), value)}${within}`;
     default:
       return null;
   }
 }
 
-/** An operator's layer is put as a whole, with a reason. */
-function ofType({ overridden }: WhyView['details']): string {
-  return overridden ? 'override --reason ...' : 'set';
+/** An operator's layer is put as a whole, with a reason: what it says besides stays, as does its end. */
+function layerWith({ limits: defined = {}, overrides }: TypeView, limit: string, value: string) {
+  const { limits = {}, route, until = null } = overrides[0] ?? {};
+  const [, first = ''] = limit.split('.');
+  // Of a limit with several members, such as a pointer and a number, all are said.
+  const whole = { ...pick(defined, first), ...limits };
+  const layer = structuredClone({ limits: whole, ...(route !== undefined && { route }) });
+  assign(layer, [`${limit}=${value}`]);
+  const said = differences('{}', JSON.stringify(layer)).map(({ path, after }) =>
+    quotedForShell(`${path}=${after}`),
+  );
+  const end = until === null ? [] : ['--until', until];
+  return [...said, '--reason ...', ...end].join(' ');
 }
+
+const pick = (limits: object, name: string): object =>
+  Object.fromEntries(Object.entries(limits).filter(([key]) => key === name));
 
 function limitOf({ limit }: WhyView['details']): string {
   return limit?.name ?? 'limits.concurrency.max';

@@ -94,6 +94,26 @@ describe('soda task why', () => {
     });
   });
 
+  it('proposes an override with all that there is in it already', async () => {
+    const held = ['limits.max_waiting=9', 'limits.rate=null', 'route.rule=random'];
+    const keyed = 'limits.concurrency={"pointer":"/in","max":1}';
+    const until = ['--until', '2099-11-25T10:20:30.000Z'];
+    await run(['type', 'override', 'encode', ...held, keyed, '--reason', 'one each', ...until]);
+    for (const id of ['a', 'b']) await submit(id, '--params', '{"in":1}');
+    const { out } = await run(['task', 'why', 'b']);
+    const [, command = ''] = /command: +soda (.*)/.exec(out) ?? [];
+    const words = (command.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
+    expect(await run(words), command).to.include({ code: 0 });
+    const { overrides } = JSON.parse((await run(['type', 'get', 'encode', '--json'])).out) as {
+      overrides: object[];
+    };
+    expect(overrides[0]).to.deep.include({
+      limits: { max_waiting: 9, rate: null, concurrency: { pointer: '/in', max: 2 } },
+      route: { rule: 'random' },
+      until: until[1],
+    });
+  });
+
   it('tells of one that has ended, and refuses one that is not there', async () => {
     expect((await run(['task', 'why', 'nobody'])).code).to.equal(3);
     await submit('b');
