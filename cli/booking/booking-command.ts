@@ -3,7 +3,7 @@ import type { BookingView } from '@soda-scheduler/client';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { instantOf, TIME } from '../instant.ts';
-import { number } from '../options.ts';
+import { count } from '../options.ts';
 import { upTo } from '../task/task-search.ts';
 import { createCommand } from './create-command.ts';
 import {
@@ -43,7 +43,7 @@ function listCommand(): Command {
     .addOption(new Option('--executor <id>', 'that have bound this executor only'))
     .option('--from <time>', `with a window that ends after this time, ${TIME}`)
     .option('--to <time>', `with a window that begins before this time, ${TIME}`)
-    .option('--limit <count>', 'how many at most (default: 20)', number)
+    .option('--limit <count>', 'how many at most (default: 20)', count)
     .addHelpText('after', '\nTimes are those of this machine, also into a pipe: there with tabs.')
     .action(async ({ limit = 20, ...options }: ListOptions) => {
       const { type, group, executor, from, to, ...connection } = options;

@@ -50,18 +50,20 @@ function addCommand(): Command {
 }
 
 function deleteCommand(): Command {
-  return remoteCommand('delete', 'Let jobs be fired in that time again.')
+  return remoteCommand('delete', 'Let jobs be fired again in all black-outs that begin then.')
     .addArgument(new Argument('<from>', `the beginning of it, ${INSTANT}`))
     .action(async (from: string, options: ConnectionOptions) => {
       const { client, output } = connect(options);
       const { version, blackouts } = await client.calendars.blackouts();
       const at = new Date(instantOf(from) ?? '').getTime();
-      const rest = blackouts.filter((one) => Date.parse(one.from) !== at);
-      if (rest.length === blackouts.length) {
+      const begins = (one: { readonly from: string }) => Date.parse(one.from) === at;
+      const gone = blackouts.filter(begins);
+      if (gone.length === 0) {
         throw new Failure(`no black-out begins at ${from}: soda blackout list`, ExitCode.notFound);
       }
-      const view = await client.calendars.setBlackouts(rest.map(asAsked), { version });
-      output.sayView(view, `deleted: ${from}`);
+      const rest = blackouts.filter((one) => !begins(one)).map(asAsked);
+      const view = await client.calendars.setBlackouts(rest, { version });
+      output.sayView(view, `deleted: ${gone.map((one) => `${one.from} to ${one.to}`).join(', ')}`);
     });
 }
 

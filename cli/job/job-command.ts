@@ -2,7 +2,7 @@
 import type { JobView } from '@soda-scheduler/client';
 import { Argument, Command } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
-import { number } from '../options.ts';
+import { count } from '../options.ts';
 import type { Output } from '../output.ts';
 import { upTo } from '../task/task-search.ts';
 import { applyCommand, exportCommand, setCommand } from './apply-command.ts';
@@ -50,7 +50,7 @@ function listCommand(): Command {
   return remoteCommand('list', 'List jobs by name: what fires them, when next, how they went.')
     .option('--tag <tag>', 'with this tag only')
     .option('--text <text>', 'with this in the name or the description only')
-    .option('--limit <count>', 'how many at most (default: all of them)', number)
+    .option('--limit <count>', 'how many at most (default: all of them)', count)
     .addHelpText(
       'after',
       `

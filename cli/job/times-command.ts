@@ -4,7 +4,7 @@ import { occurrenceStates } from '@soda-scheduler/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { INSTANT, instantOf, TIME } from '../instant.ts';
-import { number } from '../options.ts';
+import { count } from '../options.ts';
 import { readJson } from '../task/submission.ts';
 import { upTo } from '../task/task-search.ts';
 import { nominalInWords, noneInWords, outcomeInWords } from './words.ts';
@@ -40,7 +40,7 @@ interface NextOptions extends ConnectionOptions {
 export function nextCommand(): Command {
   return remoteCommand('next', 'Show the next times of a job, and what calendars make of them.')
     .addArgument(name())
-    .option('--count <count>', 'how many (default: 5)', number)
+    .option('--count <count>', 'how many (default: 5)', count)
     .addOption(trigger())
     .option('--from <time>', `after this time, ${INSTANT} (default: now)`)
     .action(async (of: string, { count, trigger, from, ...options }: NextOptions) => {
@@ -74,7 +74,7 @@ export function runsCommand(): Command {
     .addOption(new Option('--state <state>', 'in this state only').choices(occurrenceStates))
     .option('--from <time>', `times from then on, ${TIME}`)
     .option('--to <time>', `times before then, ${TIME}`)
-    .option('--limit <count>', 'how many at most (default: 20)', number)
+    .option('--limit <count>', 'how many at most (default: 20)', count)
     .addHelpText('after', '\nInto a pipe: the columns of the table, with tabs between.')
     .action(async (of: string, { limit = 20, from, to, trigger, state, ...rest }: RunsOptions) => {
       const { client, output } = connect(rest);

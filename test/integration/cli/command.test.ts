@@ -56,6 +56,8 @@ describe('soda', function () {
         [/It takes one value only/, ['task', 'list', '--state', 'failed', '--state', 'expired']],
         [/It takes one value only/, ['task', 'list', '--label', 'a', '--label', 'b']],
         [/--limit.*Expected a whole number from 1 on/, ['task', 'list', '--limit', '-1']],
+        [/--limit.*Expected a whole number from 1 on/, ['booking', 'list', '--limit', '0']],
+        [/--limit.*Expected a whole number from 1 on/, ['job', 'runs', 'a', '--limit', '-1']],
         [/expected the http or https URL/, ['task', 'list', '--url', 'localhost']],
         [/--params: .*JSON/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '{']],
         [/--params: ENOENT/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '@no']],

@@ -127,6 +127,10 @@ describe('soda blackout', () => {
       expect((await soda(`blackout delete ${text}`)).code, text).to.equal(0);
       await soda(`blackout add --from ${from} --to 2026-12-25T00:00:00Z`);
     }
+    await soda(`blackout add --from ${from} --to 2026-12-27T00:00:00Z`);
+    expect((await soda(`blackout delete ${from}`)).out).to.equal(
+      `deleted: ${['25', '27'].map((day) => `2026-12-24T00:00:00.000Z to 2026-12-${day}T00:00:00.000Z`).join(', ')}\n`,
+    );
   });
 });
 
