@@ -47,7 +47,7 @@ export const zhBookings: Readonly<Record<keyof typeof enBookings, string>> = {
   'bookings.short': '缺少 {n} 个执行器',
   'bookings.unready': '无法工作',
   'bookings.unready.away': '未连接',
-  'bookings.unready.draining': '正在下线',
+  'bookings.unready.draining': '正在排空',
   'bookings.unready.not_ready': '未就绪',
   'bookings.at-risk': '容量变化后执行器不够',
   'bookings.windows': '之后的时段',

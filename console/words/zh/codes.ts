@@ -3,7 +3,7 @@ import type { enCodes } from '../en/codes.ts';
 
 export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'state.waiting': '等待',
-  'state.held': '保持',
+  'state.held': '受限等待',
   'state.suspended': '挂起',
   'state.offered': '派发中',
   'state.running': '运行中',
@@ -64,7 +64,7 @@ export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'why.draining': '执行器正在排空。',
   'why.paused': '已暂停。',
   'why.limited': '达到限制。',
-  'why.held': '保持：同一值一次只运行有限个。',
+  'why.held': '受限等待：同一值一次只运行有限个。',
   'why.suspended': '已挂起。',
   'why.not_ready': '执行器未就绪。',
   'why.cooling_down': '冷却中。',
@@ -76,7 +76,7 @@ export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'why.callback_pending': '回调正在发送。',
   'why.callback_gave_up': '回调已放弃。',
   'event.task.submitted': '已提交',
-  'event.task.held': '被保持',
+  'event.task.held': '受限等待',
   'event.task.offered': '已派发',
   'event.task.rejected': '被拒绝',
   'event.task.assign_timeout': '派发无应答',

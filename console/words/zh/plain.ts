@@ -48,7 +48,7 @@ export const zhPlain = {
   'did.job.run': '运行作业',
   'did.job.enable': '启用作业',
   'did.job.disable': '停用作业',
-  'did.job.rollback': '回退作业',
+  'did.job.rollback': '回滚作业',
   'did.job.skip': '跳过作业时刻',
   'did.job.unskip': '取消跳过作业时刻',
   'did.job.backfill': '补跑作业',

@@ -119,7 +119,7 @@ export const zhSet: Readonly<Record<keyof typeof enSet, string>> = {
   'limits.each': '每个任务占用',
   'one-at-a-time.none': '没有类型按参数中的值限制。设置一个：',
   'keys-held': '挡住任务的值',
-  'keys-held.note': '来自最新的 {n} 个保持中的任务。',
+  'keys-held.note': '来自最新的 {n} 个受限等待的任务。',
   'keys-held.pointer': '取值位置',
   'keys-held.max': '同时运行',
   'keys-held.value': '值',
