@@ -16,7 +16,7 @@ import { Outlet } from './outlet.ts';
 import { Pacer } from './pacer.ts';
 import { type PushParams, parseParams } from './params.ts';
 import { RawFormat } from './raw-format.ts';
-import { Report, type PushResult } from './report.ts';
+import { CHECKPOINT_EVERY_MS, Report, type PushResult } from './report.ts';
 import { type Sink, fileSink, freeName, urlSink } from './sink.ts';
 import { Source } from './source.ts';
 import { Switcher } from './switcher.ts';
@@ -32,6 +32,8 @@ const BURST_MS_MAX = 500;
 const WATCH_MS = 250;
 /** Without a frame sent for so long another executor may have more luck. */
 const GIVE_UP_MS = 30_000;
+/** So much before the end the last word of an attempt may be that has sent all of it, or could send no more. */
+const UNSAID_MS_MAX = CHECKPOINT_EVERY_MS + GIVE_UP_MS;
 /** Files that say how long they are end that much early at most. */
 const END_EARLY_MS_MAX = 2_000;
 
@@ -83,10 +85,13 @@ class Push {
       // Refused now where it cannot be made: the sender would try again and again.
       await this.#makeFolder();
       const timeline = this.#timeline(inputs);
-      if (timeline.isOver(performance.now())) return this.#late();
+      if (timeline.isOver(performance.now())) return this.#late(timeline);
       sources = this.#sources(inputs);
       await this.#pushUntilOver(timeline, sources, outlet);
       await outlet.end();
+      if (!this.#report.wasOnAir) {
+        throw new RetryableError(`nothing could be sent: ${outlet.lastWords}`);
+      }
       return this.#report.result();
     } catch (error) {
       signal.throwIfAborted();
@@ -111,9 +116,13 @@ class Push {
   }
 
   /** An attempt before this one may have sent all but its end. */
-  #late(): PushResult {
-    if (this.#report.wasOnAir) return this.#report.result();
-    throw new NonRetryableError('the class was over before the push could begin');
+  #late({ endAt }: Timeline): PushResult {
+    const { sentUntil } = this.#report;
+    if (sentUntil === null) {
+      throw new NonRetryableError('the class was over before the push could begin');
+    }
+    if (sentUntil >= endAt - this.#clockOffset - UNSAID_MS_MAX) return this.#report.result();
+    throw new NonRetryableError(`off the air since ${new Date(sentUntil).toISOString()}`);
   }
 
   #outlet(): Outlet {

@@ -1,11 +1,14 @@
 /** Tells people how a push goes: progress, events, alerts, and its result. It decides nothing. */
 import type { TaskContext } from '@soda-scheduler/executor-sdk';
+import { z } from 'zod';
 import type { Sink } from './sink.ts';
 import type { OnAir, Shown } from './switcher.ts';
 import type { Wanted } from './timeline.ts';
 
 /** A checkpoint says that frames are sent; crashes before it count no more then. */
-const CHECKPOINT_EVERY_MS = 10_000;
+export const CHECKPOINT_EVERY_MS = 10_000;
+/** Epoch milliseconds: so long frames are known to have been sent. */
+const sent = z.object({ sent_until: z.number() });
 /** A last picture that stands for less is nothing to tell of. */
 const HELD_MS_MIN = 1_000;
 /** A part that is away for so long needs somebody to look after it. */
@@ -38,7 +41,7 @@ export class Report {
   readonly #ctx: TaskContext;
   readonly #rate: number;
   readonly #beganAt = performance.now();
-  #checkpoint: unknown = null;
+  #checkpoint: object = {};
   #to = '';
   #shows: OnAir['shows'] | null = null;
   #told: Shown | null = null;
@@ -57,13 +60,18 @@ export class Report {
     this.#rate = rate;
   }
 
-  /** An attempt before this one has sent frames. */
-  get wasOnAir(): boolean {
-    return this.#ctx.lastCheckpoint !== undefined;
+  /** Until when attempts before this one have sent frames, as they last said; null: none has. */
+  get sentUntil(): number | null {
+    return sent.safeParse(this.#ctx.lastCheckpoint).data?.sent_until ?? null;
   }
 
-  /** What the next attempt is told once this one has sent frames. */
-  saves(checkpoint: unknown): void {
+  /** This attempt has sent something. */
+  get wasOnAir(): boolean {
+    return this.#sessionCount > 0;
+  }
+
+  /** What the next attempt is told once this one has sent frames, and until when. */
+  saves(checkpoint: object): void {
     this.#checkpoint = checkpoint;
   }
 
@@ -126,7 +134,8 @@ export class Report {
     this.#ctx.progress({ percent, state });
     if (now - this.#savedAt < CHECKPOINT_EVERY_MS) return;
     this.#savedAt = now;
-    this.#ctx.checkpoint(this.#checkpoint);
+    const sentUntil = Math.round(Date.now() - (performance.now() - movedAt));
+    this.#ctx.checkpoint({ ...this.#checkpoint, sent_until: sentUntil });
   }
 
   result(): PushResult {

@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NonRetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
+import { NonRetryableError, RetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
 import { inputsPreparer } from '../../../examples/live-push/inputs.ts';
@@ -274,11 +274,26 @@ describe('a live push', function () {
     }
     expect(receiver.published).to.deep.equal([]);
     // What an earlier attempt has sent to its end is no failure.
-    const { result } = await push({
-      params: { url, starts_at: 0 },
-      checkpoint: { version: 1, inputs: [] },
+    const endsAt = Date.now() - 60_000;
+    const after = (msBefore: number) =>
+      push({
+        params: { url, starts_at: endsAt - 1_000 * MAIN_SECONDS, ends_at: endsAt },
+        checkpoint: { version: 1, inputs: [], sent_until: endsAt - msBefore },
+      });
+    expect((await after(35_000)).result).to.include({ frames: 0 });
+    // What it has not sent to its end is one.
+    const { error } = await after(45_000);
+    expect(error).to.be.instanceOf(NonRetryableError);
+    const since = new Date(endsAt - 45_000).toISOString();
+    expect((error as Error).message).to.equal(`off the air since ${since}`);
+  });
+
+  it('that could send nothing has failed, however near its end it began', async () => {
+    const { error } = await push({
+      params: { url: 'rtmp://127.0.0.1:1/live/key', ends_at: Date.now() + 8_000 },
     });
-    expect(result).to.include({ frames: 0 });
+    expect(error).to.be.instanceOf(RetryableError);
+    expect((error as Error).message).to.match(/^nothing could be sent: the sender ended/);
   });
 
   it('does not look into again what it did when a booking had it, and says then what is missing', async () => {
