@@ -199,12 +199,13 @@ class Push {
       parts: sources,
       fallback: sources.fallback,
     });
-    for (let before = performance.now(); ; ) {
+    for (let [before, wallBefore] = [performance.now(), Date.now()]; ; ) {
       const delayMs = Math.max(0, pacer.nextAt - performance.now());
       await wait(delayMs, undefined, { signal: this.#ctx.signal });
-      const now = performance.now();
-      this.#assertAwake(now - before - delayMs);
-      before = now;
+      const [now, wall] = [performance.now(), Date.now()];
+      // While a machine is suspended its monotonic clock stands still as well.
+      this.#assertAwake(Math.max(now - before, wall - wallBefore) - delayMs);
+      [before, wallBefore] = [now, wall];
       watch.look(now);
       this.#assertSending(now, outlet);
       const { from, count, skippedCount } = pacer.take(now);

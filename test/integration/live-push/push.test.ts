@@ -254,6 +254,22 @@ describe('a live push', function () {
     expect((error as Error).message).to.match(/^this process stood still for \d+ s$/);
   });
 
+  it('ends by itself after its machine was suspended', async () => {
+    const { now } = Date;
+    try {
+      const { error } = await push({
+        params: { url: receiver.url('suspended') },
+        settings: { standstillMsMax: 3_000 },
+        onEvent: ({ name }) => {
+          if (name === 'session_began') Date.now = () => now() + 60_000;
+        },
+      });
+      expect((error as Error).message).to.match(/^this process stood still for 6\d s$/);
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it('is refused before anything is sent', async () => {
     const url = receiver.url('refused');
     writeFileSync(join(root, 'text.mp4'), 'no video');
