@@ -39,7 +39,8 @@ interface Run {
   readonly video: Writable;
   readonly sound: Writable;
   readonly exited: Promise<void>;
-  readonly startedAt: number;
+  /** Of the first frame that it was given; null: it only gets ready. */
+  givenAt: number | null;
   stderr: string;
 }
 
@@ -81,6 +82,7 @@ export class Outlet {
     const usual = format.framesIn(BACKLOG_MS_MAX) * format.videoBytes;
     const backlogMax = Math.min(usual, BACKLOG_BYTES_MAX);
     if (run === null || run.video.writableLength > backlogMax) return false;
+    run.givenAt ??= performance.now();
     writeAll(run.video, video);
     writeAll(run.sound, sound);
     return true;
@@ -93,7 +95,8 @@ export class Outlet {
       if (!this.#isStarting && !this.#isEnding && now >= this.#startAt) void this.#start();
       return;
     }
-    if (now - Math.max(this.#movedAt, run.startedAt) > STUCK_MS) run.child.kill('SIGKILL');
+    if (run.givenAt === null) return;
+    if (now - Math.max(this.#movedAt, run.givenAt) > STUCK_MS) run.child.kill('SIGKILL');
   }
 
   /** Lets the sender send what it has. Resolves once it is gone. */
@@ -137,7 +140,6 @@ export class Outlet {
     const [video, sound] = [child.stdio[VIDEO_FD], child.stdio[SOUND_FD]] as [Writable, Writable];
     // That it is gone is said by its exit.
     for (const stream of [video, sound]) stream.on('error', () => undefined);
-    const startedAt = performance.now();
     const exited = new Promise<void>((resolve) => {
       const gone = (how: string) => {
         if (this.#run === run) this.#run = null;
@@ -147,7 +149,7 @@ export class Outlet {
       child.once('exit', (code, signal) => gone(`the sender ended (${signal ?? code})`));
       child.once('error', ({ message }) => gone(`the sender cannot be started: ${message}`));
     });
-    const run: Run = { child, video, sound, exited, startedAt, stderr: '' };
+    const run: Run = { child, video, sound, exited, givenAt: null, stderr: '' };
     this.#run = run;
     this.#readProgress(child);
     const said = new LineReader((line) => {
