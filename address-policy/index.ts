@@ -66,6 +66,27 @@ export class AddressRefused extends Error {
 /** The addresses of a name. Rejects where there are none, or nobody knows. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
+/** Addresses, and ranges such as `10.0.0.0/8`. */
+export class AddressRanges {
+  /** Apart by family: `::/0` says nothing about IPv4. */
+  readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+
+  /** @throws on an entry that is neither. */
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) {
+      if (!isRange(entry)) throw new Error(`expected an address or a CIDR range, got "${entry}"`);
+      addRange(this.#lists[familyOf(entry)], entry);
+    }
+  }
+
+  /** Whether an address is among them, however it is spelled. What is no address is not. */
+  has(spelled: string): boolean {
+    if (isIP(spelled) === 0) return false;
+    const { address, family } = valueOf(spelled);
+    return this.#lists[family].check(address, family);
+  }
+}
+
 /** Of a host without its final dot: labels of 1 to 63 characters, 253 in all. */
 function isName(host: string): boolean {
   return host.length <= 253 && /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(host);
@@ -73,8 +94,7 @@ function isName(host: string): boolean {
 
 export class AddressPolicy {
   readonly #hosts = new Set<string>();
-  /** Apart by family: `::/0` says nothing about IPv4. */
-  readonly #allowed = { ipv4: new BlockList(), ipv6: new BlockList() };
+  readonly #allowed: AddressRanges;
   #allowsPrivate = false;
   readonly #setting: string;
   /** By address, as it is spelled: which rule is against it. Receivers are few, and each callback asks twice. */
@@ -88,9 +108,10 @@ export class AddressPolicy {
    */
   constructor(allow: readonly string[], setting: string) {
     this.#setting = setting;
+    this.#allowed = new AddressRanges(allow.filter(isRange));
     for (const entry of allow) {
+      if (isRange(entry)) continue;
       if (entry === 'private') this.#allowsPrivate = true;
-      else if (isRange(entry)) addRange(this.#allowed[familyOf(entry)], entry);
       else if (/^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?$/i.test(entry)) this.#hosts.add(plainHost(entry));
       else throw new Error(`expected a host name, an address or a CIDR range, got "${entry}"`);
     }
@@ -144,8 +165,8 @@ export class AddressPolicy {
   }
 
   #findRule(spelled: string): string | null {
+    if (this.#allowed.has(spelled)) return null;
     const { address, family, groups } = valueOf(spelled);
-    if (this.#allowed[family].check(address, family)) return null;
     const broken = rules.find(({ list }) => list.check(address, family))?.rule;
     if (broken !== undefined) {
       return this.#allowsPrivate && PRIVATE_RULES.has(broken) ? null : broken;

@@ -31,6 +31,15 @@ export const commaList = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
+const TOKEN_LENGTH_MIN = 16;
+
+export const token = () =>
+  z
+    .string()
+    .regex(/^[!-~]*$/, 'expected printable ASCII without spaces')
+    .min(TOKEN_LENGTH_MIN, `expected at least ${TOKEN_LENGTH_MIN} characters`)
+    .nullable();
+
 export function works(build: () => unknown): boolean {
   try {
     build();

@@ -8,7 +8,7 @@ import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
 import { shownUrl } from './domain/alerts/rule.ts';
 import { isZone } from './domain/usage/day.ts';
-import { AddressPolicy } from '@soda-scheduler/address-policy';
+import { AddressPolicy, AddressRanges } from '@soda-scheduler/address-policy';
 import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
 import { readDatabaseUrl } from './infrastructure/sql/database-url.ts';
 import {
@@ -19,7 +19,7 @@ import {
   tokenProblems,
   withoutPassword,
 } from './config-sources.ts';
-import { commaList, seconds, switched, wholeNumber, works } from './config-values.ts';
+import { commaList, seconds, switched, token, wholeNumber, works } from './config-values.ts';
 import { isServiceLink, unknownVariables } from './unknown-variables.ts';
 
 interface FieldMeta {
@@ -30,20 +30,12 @@ interface FieldMeta {
   readonly fromFile?: boolean;
 }
 
-const TOKEN_LENGTH_MIN = 16;
 const YEAR_SECONDS = 31_536_000;
 /** Where nobody says. */
 const LONG_DAYS = 90;
 /** Without tokens the master is for the programs of this machine, which reach these anyway. */
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 const fieldMeta = z.registry<FieldMeta>();
-
-const token = () =>
-  z
-    .string()
-    .regex(/^[!-~]*$/, 'expected printable ASCII without spaces')
-    .min(TOKEN_LENGTH_MIN, `expected at least ${TOKEN_LENGTH_MIN} characters`)
-    .nullable();
 
 const configSchema = z.object({
   host: z
@@ -75,6 +67,15 @@ const configSchema = z.object({
     .nullable()
     .describe('File of its key, in PEM, without a passphrase.')
     .register(fieldMeta, { env: 'SODA_TLS_KEY', value: 'file' }),
+  trustedProxies: commaList
+    .refine((list) => works(() => new AddressRanges(list)), {
+      error: 'expected addresses or CIDRs',
+    })
+    .describe(
+      'Comma list of addresses or CIDRs of proxies in front that are believed when they say, at the end of ' +
+        '`X-Forwarded-For`, where a request came from: for the limit of wrong logins, the log and the audit.',
+    )
+    .register(fieldMeta, { env: 'SODA_TRUSTED_PROXIES', value: 'list', default: '' }),
   databaseUrl: z
     .string()
     .superRefine((text, context) => {
@@ -274,10 +275,14 @@ type Parsed = z.output<typeof configSchema>;
 
 /** Names end in their unit. `notifySecrets` is empty where the master is to use its own. */
 export type Config = Readonly<
-  Omit<Parsed, 'databaseUrl' | 'retentionLongDays' | 'notifyAllow' | 'notifySecrets'>
+  Omit<
+    Parsed,
+    'databaseUrl' | 'retentionLongDays' | 'trustedProxies' | 'notifyAllow' | 'notifySecrets'
+  >
 > & {
   readonly retentionLongDays: number;
   readonly databaseUrl: string;
+  readonly trustedProxies: readonly string[];
   readonly notifyAllow: readonly string[];
   readonly notifySecrets: readonly string[];
 };
@@ -342,6 +347,7 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
       ...data,
       databaseUrl: data.databaseUrl ?? `sqlite:${path.join(data.dataDir, 'soda.db')}`,
       retentionLongDays: data.retentionLongDays ?? Math.max(LONG_DAYS, data.retentionDays),
+      trustedProxies: Object.freeze(data.trustedProxies),
       notifyAllow: Object.freeze(
         data.adminToken === null ? [...data.notifyAllow, ...LOOPBACK] : data.notifyAllow,
       ),

@@ -14,6 +14,7 @@ import type { Tokens } from '../application/process/tokens.ts';
 import { digestOf } from './digest.ts';
 import { isSecure } from './http/listener.ts';
 import { Problem } from './http/problem.ts';
+import { senderBehind } from './http/sender.ts';
 import { type Logins, refuseForeignPage } from './console/logins.ts';
 
 /** The tokens of the configuration: the way in, whatever becomes of the database. */
@@ -29,7 +30,7 @@ export interface Actor {
   readonly role: Role;
   /** Null: everything. */
   readonly scope: Scope | null;
-  /** Where the request came from, which may be a proxy. */
+  /** Where the request came from, as `http/sender.ts` knows it. */
   readonly address: string;
   readonly expiresAt: number | null;
   /** Of a named token. */
@@ -39,6 +40,8 @@ export interface Actor {
 export interface Authorizer {
   /** @throws {Problem} nobody that is known. */
   identify(req: IncomingMessage): Actor;
+  /** Who needs no name: what he asks for is for anyone. */
+  nobody(req: IncomingMessage): Actor;
   /** Why somebody who was identified would not be any more; null: he would. */
   endOf(actor: Actor): string | null;
   /** Logs in at the console: whose the token is, and the headers that say so to the browser. @throws {Problem} */
@@ -61,14 +64,15 @@ const unlimited = { scope: null, expiresAt: null, digest: null } as const;
 
 /** @param rareLog For those who come without a token that is known: as often as they like. */
 export function createAuthorizer(
-  configured: ConfiguredTokens,
+  configured: ConfiguredTokens & { readonly trustedProxies: readonly string[] },
   tokens: Known,
   logins: Logins,
   rareLog: Log,
 ): Authorizer {
   const holders = identitiesByDigest(configured);
+  const addressOf = senderBehind(configured.trustedProxies);
 
-  function identityOf(req: IncomingMessage): Identity {
+  function identityOf(req: IncomingMessage, address: string): Identity {
     const token = bearerOf(req.headers);
     const loggedIn = token === undefined ? logins.use(req.headers) : null;
     const identity = loggedIn === null ? null : identityUnder(loggedIn);
@@ -80,7 +84,7 @@ export function createAuthorizer(
       refuseWebPage(req);
       if (!isToBeKnown(req.headers)) return { name: null, role: 'admin', ...unlimited };
     }
-    return identityBy(token, whyUnknown(req.headers.authorization), addressOf(req));
+    return identityBy(token, whyUnknown(req.headers.authorization), address);
   }
 
   /**
@@ -99,7 +103,10 @@ export function createAuthorizer(
     const identity = identityUnder(digest);
     if (identity !== null) return identity;
     const expired = tokens.expired(digest);
-    if (expired !== null) throw expiredToken(expired, address);
+    if (expired !== null) {
+      rareLog.warn('a request with a token that has expired', { name: expired.name, address });
+      throw expiredToken(expired);
+    }
     throw unknownToken(why, address);
   }
 
@@ -117,18 +124,12 @@ export function createAuthorizer(
     return new Problem('noToken', `${why} ${need}`);
   }
 
-  /** Whoever has it once knew it: it may be named. */
-  function expiredToken({ name, expiresAt }: TokenRecord, address: string): Problem {
-    rareLog.warn('a request with a token that has expired', { name, address });
-    const at = new Date(expiresAt ?? 0).toISOString();
-    const detail = `The token ${name} has expired at ${at}. A valid bearer token is required.`;
-    return new Problem('noToken', detail, { reason: 'token_expired' });
-  }
-
   return {
     identify(req) {
-      return actorOf(identityOf(req), addressOf(req));
+      const address = addressOf(req);
+      return actorOf(identityOf(req, address), address);
     },
+    nobody: (req) => actorOf({ name: null, role: 'read', ...unlimited }, addressOf(req)),
     endOf: ({ digest, expiresAt }) =>
       digest === null ? null : tokens.endOf({ digest, expiresAt }),
     logIn(token, headers, address) {
@@ -167,10 +168,6 @@ function actorOf({ name, role, scope, expiresAt, digest }: Identity, address: st
   return { name, role, scope, expiresAt, digest, address };
 }
 
-function addressOf({ socket }: IncomingMessage): string {
-  return socket.remoteAddress ?? '';
-}
-
 /** Also what is sent of a variable that is not set. */
 const NOTHING_SENT = /^(Bearer *)?$/i;
 
@@ -178,6 +175,13 @@ function whyUnknown(authorization = ''): string {
   if (NOTHING_SENT.test(authorization)) return 'No token was sent.';
   if (!/^Bearer /i.test(authorization)) return 'Another scheme than Bearer was sent.';
   return 'This master does not know the token.';
+}
+
+/** Whoever has it once knew it: it may be named. */
+function expiredToken({ name, expiresAt }: TokenRecord): Problem {
+  const at = new Date(expiresAt ?? 0).toISOString();
+  const detail = `The token ${name} has expired at ${at}. A valid bearer token is required.`;
+  return new Problem('noToken', detail, { reason: 'token_expired' });
 }
 
 function refuseWebPage(req: IncomingMessage): void {

@@ -63,6 +63,7 @@ interface HttpFaceOptions {
   readonly docs?: ServedFiles;
   /** Of the master: logins are for one. */
   readonly place?: string;
+  readonly trustedProxies?: readonly string[];
 }
 
 export class HttpFace {
@@ -112,6 +113,7 @@ export class HttpFace {
     console = new Map(),
     docs = new Map(),
     place = 'here',
+    trustedProxies = [],
   }: HttpFaceOptions = {}) {
     const metrics = createMetrics('2.0.0-test');
     const { namespaces } = this;
@@ -120,7 +122,7 @@ export class HttpFace {
     this.http = createHttpServer({
       namespaces,
       authorizer: createAuthorizer(
-        configured,
+        { ...configured, trustedProxies },
         this.tokens,
         new Logins(place, () => this.clock.now()),
         this.#log(),

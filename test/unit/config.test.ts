@@ -49,6 +49,7 @@ describe('configuration', () => {
     const config = configOf({ PATH: '/bin', SODA_TEST_MYSQL_URL: 'mysql://x', SODA_LOG: 'json' });
     expect(config).to.deep.equal({
       host: '127.0.0.1',
+      trustedProxies: [],
       tlsCert: null,
       tlsKey: null,
       port: 18890,
@@ -154,6 +155,7 @@ describe('configuration', () => {
   const wrong: readonly (readonly [name: string, ...values: string[]])[] = [
     ['SODA_PORT', '65536', '-1', '1.5', 'http', '0x10'],
     ['SODA_DATABASE_URL', 'postgres://db/x', 'sqlite:', 'soda.db', 'mysql://', 'mysql:///x'],
+    ['SODA_TRUSTED_PROXIES', '10.0.0.0/33', 'nginx', '10.0.0.1:80', '::1/129', '10.0.0.0/8 ::1'],
     ['SODA_NOTIFY_ALLOW', '10.0.0.0/33', 'http://host', 'a b', '::1/129'],
     [
       'SODA_NOTIFY_SECRET',

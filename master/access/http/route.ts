@@ -108,10 +108,6 @@ export interface Serving {
 }
 
 type Addressed = Pick<ApiRequest, 'params' | 'query'>;
-/** Who needs no name: the route is for anyone. */
-function nobodyAt({ socket: { remoteAddress: address = '' } }: IncomingMessage): Actor {
-  return { name: null, role: 'read', scope: null, expiresAt: null, digest: null, address };
-}
 
 /** A path may have more; nothing has such a name. */
 const AUDIT_TARGET_LENGTH_MAX = 128;
@@ -134,8 +130,9 @@ export async function serve(
   let stream: Stream | undefined;
   let streamType: string | undefined;
   try {
+    const { authorizer } = serving;
     const isForAnyone = route.right.roles === 'anyone';
-    const actor = isForAnyone ? nobodyAt(req) : serving.authorizer.identify(req);
+    const actor = isForAnyone ? authorizer.nobody(req) : authorizer.identify(req);
     const author = authorIn(route, actor, addressed.params);
     const reply = await refusedOrNot(serving, author, addressed, () => {
       checkActor(route, actor, addressed);

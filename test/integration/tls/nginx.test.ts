@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { get } from 'node:https';
+import { get, request } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ describe('nginx before a master (nginx, openssl)', () => {
   before(function () {
     if (OPENSSL_MISSING || spawnSync('nginx', ['-v']).error !== undefined) this.skip();
   });
-  const { url } = masterSuite();
+  const { url, call } = masterSuite({ trustedProxies: '127.0.0.1' });
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'soda-nginx-'));
@@ -91,5 +91,18 @@ describe('nginx before a master (nginx, openssl)', () => {
     expect((await client.wait(task_id)).result).to.equal('hi');
     stream.destroy();
     await executor.stop();
+  });
+
+  it('tells a master that trusts it where a request came from, whatever that says itself', async () => {
+    const { front, ca } = await start();
+    const change = request(`${front}/scheduler/v2/limit/licences`, {
+      ...{ ca, method: 'PUT', localAddress: '127.0.0.2' },
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.9' },
+    }).end('{"max":1}');
+    const [answer] = (await once(change, 'response')) as [IncomingMessage];
+    expect(answer.resume().statusCode).to.equal(201);
+    const { body } = await call('GET', '/audit');
+    expect(body['changes']).to.have.length(1);
+    expect(body['changes']).to.have.nested.property('[0].address', '127.0.0.2');
   });
 });
