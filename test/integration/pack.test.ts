@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import { blocksOf } from '../docs/document.ts';
 
 const run = promisify(execFile);
@@ -219,13 +220,19 @@ describe('the packages', function () {
     expect((await release(version)).stdout).to.equal(`Everything is at ${version} already.\n`);
     expect(await refusalOf('1.9.9')).to.equal(`1.9.9 is before ${version}.\n`);
     const workflow = await readFile(join(root, '.github/workflows/release.yml'), 'utf8');
-    const [noting = ''] = /awk .* > notes\.md/.exec(workflow) ?? [];
-    const env = { ...process.env, GITHUB_REF_NAME: `v${version}` };
-    await run('sh', ['-c', noting], { cwd: clone, env });
+    const { jobs } = parse(workflow) as { jobs: { publish: { steps: { run?: string }[] } } };
+    const noting = jobs.publish.steps.find((step) => step.run?.includes('> notes.md'))?.run ?? '';
+    const forge = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'a/soda' };
+    const env = { ...process.env, ...forge, GITHUB_REF_NAME: `v${version}` };
+    await run('bash', ['-eo', 'pipefail', '-c', noting], { cwd: clone, env });
     const notes = await readFile(join(clone, 'notes.md'), 'utf8');
     const changes = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
     const [, unreleased = ''] = /^## \[Unreleased\]\n([\s\S]*?)^## \[/m.exec(changes) ?? [];
-    expect(notes.trim()).to.equal(unreleased.trim());
+    // Where it is read, nothing lies beside it.
+    const tagged = `https://git.example/a/soda/blob/v${version}/`;
+    expect(notes).to.include(`](${tagged}docs/how-to/upgrade.md)`);
+    expect(notes).not.to.match(/\]\((?!https?:)/);
+    expect(notes.replaceAll(tagged, '').trim()).to.equal(unreleased.trim());
   });
 
   it('have a list of what is in them, without what only builds and tests them', async () => {
