@@ -42,8 +42,10 @@ interface Compose {
       readonly environment?: Record<string, string>;
       readonly stop_grace_period?: string;
       readonly build?: { readonly target: string };
+      readonly networks?: Record<string, { readonly ipv4_address?: string }>;
     }
   >;
+  readonly configs: { readonly upstream: { readonly content: string } };
   readonly secrets: Record<string, { readonly file: string }>;
 }
 const compose = parse(read('compose/compose.yaml'), { merge: true }) as Compose;
@@ -58,9 +60,9 @@ describe('what is shipped to run a master with', () => {
       fromFile ? [env, `${env}_FILE`] : [env],
     );
     const others = [
-      ...['SODA_URL', 'SODA_CA_FILE', 'SODA_EXECUTOR_TOKEN_FILE'],
+      ...['SODA_URL', 'SODA_CA_FILE', 'SODA_NAMESPACE', 'SODA_EXECUTOR_TOKEN_FILE'],
       // Of busyness.mjs alone.
-      'SODA_TOKEN_FILE',
+      ...['SODA_TOKEN_FILE', 'SODA_NAMESPACES'],
     ];
     const named = files.flatMap(({ text }) => text.match(/\bSODA_[A-Z_]*[A-Z]\b/g) ?? []);
     expect(new Set(named).size).to.be.at.least(12);
@@ -84,7 +86,9 @@ describe('what is shipped to run a master with', () => {
     const asked = files.flatMap(({ text }) => [
       ...text.matchAll(/httpGet: \{ path: (\/\w+)/g),
       ...text.matchAll(/path: '(\/\w+)'/g),
-      ...text.matchAll(/soda\.url" \$ \}\}(\/[\w/]+)/g),
+      ...text
+        .replace(/\/ns\/\{\{.*?\}\}/g, '/ns/{namespace}')
+        .matchAll(/soda\.url" \$ \}\}(\/[\w/{}]+)/g),
     ]);
     expect(asked).to.have.length(5);
     expect(
@@ -133,13 +137,27 @@ describe('what is shipped to run a master with', () => {
     }
   });
 
+  it('has a proxy that finds the master also when that is made anew, and is trusted by it', () => {
+    const { master, nginx } = compose.services;
+    const shared = Object.keys(nginx?.networks ?? {}).filter((name) => master?.networks?.[name]);
+    expect(shared).to.deep.equal(['front']);
+    const address = master?.networks?.['front']?.ipv4_address;
+    expect(compose.configs.upstream.content).to.include(`server ${address}:${DEFAULT_PORT};`);
+    const proxy = nginx?.networks?.['front']?.ipv4_address;
+    expect(master?.environment?.['SODA_TRUSTED_PROXIES']).to.equal(proxy);
+  });
+
   it('tells Kubernetes of pods whose executors are busy, and of those that are so no more', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'soda-busyness-'));
     const answers: Record<string, unknown> = {
-      '/scheduler/v2/executors': {
+      '/scheduler/v2/ns/news/executors': {
+        executors: [{ host: 'pod-a', current: { task_id: 'x' } }],
+        next_cursor: null,
+      },
+      '/scheduler/v2/ns/film/executors': {
         executors: [
-          { host: 'pod-a', current: { task_id: 'x' } },
           { host: 'pod-b', current: null },
+          { host: 'pod-d', current: { task_id: 'x' } },
         ],
         next_cursor: null,
       },
@@ -153,6 +171,7 @@ describe('what is shipped to run a master with', () => {
             },
           },
           { metadata: { name: 'pod-c' } },
+          { metadata: { name: 'pod-d' } },
         ],
       },
     };
@@ -163,7 +182,7 @@ describe('what is shipped to run a master with', () => {
       void text(req).then((body) => {
         if (req.method === 'PATCH') patched[route.split('/').at(-1) ?? ''] = body;
         res.end(JSON.stringify(answers[route] ?? {}));
-        if (Object.keys(patched).length === 2) server.emit('told');
+        if (Object.keys(patched).length === 3) server.emit('told');
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -175,18 +194,24 @@ describe('what is shipped to run a master with', () => {
       stdio: 'inherit',
       env: {
         ...{ SODA_URL: url, KUBERNETES_URL: url, POD_NAMESPACE: 'media', POD_SELECTOR: 'a=b' },
+        SODA_NAMESPACES: 'news,film',
         ...{ SODA_TOKEN_FILE: word, KUBERNETES_TOKEN_FILE: word },
       },
     });
     const exited = once(child, 'exit');
     await Promise.race([once(server, 'told'), exited]);
     child.kill('SIGTERM');
-    expect((await exited)[0]).to.equal(0);
+    const [code] = (await exited) as [number | null];
     server.close();
     server.closeAllConnections();
     rmSync(folder, { recursive: true });
+    expect(code).to.equal(0);
     const costs = Object.entries(patched).map(([pod, body]) => [pod, /"(\d+)"\}/.exec(body)?.[1]]);
-    expect(Object.fromEntries(costs)).to.deep.equal({ 'pod-a': '100', 'pod-b': '0' });
+    expect(Object.fromEntries(costs)).to.deep.equal({
+      'pod-a': '100',
+      'pod-b': '0',
+      'pod-d': '100',
+    });
   });
 
   it('has units that systemd takes, and that leave little open (systemd-analyze)', function () {
@@ -207,9 +232,16 @@ describe('what is shipped to run a master with', () => {
       return stdout;
     };
     helm('lint', '--strict', CHART);
-    const scaled = ['--set', 'executors.ffmpeg.autoscale.enabled=true,master.tlsSecretName=tls'];
+    const ffmpeg = 'executors.ffmpeg.autoscale.enabled=true,executors.ffmpeg.namespace=film';
+    const scaled = ['--set', `${ffmpeg},master.tlsSecretName=tls`];
     for (const args of [[], scaled]) {
-      const kinds = parseAllDocuments(helm('template', 'soda', CHART, ...args))
+      const rendered = helm('template', 'soda', CHART, ...args);
+      const namespace = args === scaled ? 'film' : 'default';
+      for (const name of ['SODA_NAMESPACE', 'SODA_NAMESPACES']) {
+        expect(rendered).to.include(`{ name: ${name}, value: "${namespace}" }`);
+      }
+      expect(rendered.includes('/ns/film/tasks/count?')).to.equal(args === scaled);
+      const kinds = parseAllDocuments(rendered)
         .map((document) => document.toJS() as { kind: string } | null)
         .flatMap((document) => document?.kind ?? []);
       expect(kinds.filter((kind) => kind === 'Deployment')).to.have.length(3);

@@ -6,13 +6,16 @@ import { createClient } from '@soda-scheduler/client';
 
 const ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 const PERIOD_MS = 10_000;
-const { SODA_URL, SODA_TOKEN_FILE, POD_NAMESPACE, POD_SELECTOR } = process.env;
+const { SODA_URL, SODA_TOKEN_FILE, SODA_NAMESPACES, POD_NAMESPACE, POD_SELECTOR } = process.env;
 const { KUBERNETES_URL = 'https://kubernetes.default.svc' } = process.env;
 const { KUBERNETES_TOKEN_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/token' } =
   process.env;
 const pods = `${KUBERNETES_URL}/api/v1/namespaces/${POD_NAMESPACE}/pods`;
 const textIn = (file) => readFileSync(file, 'utf8').trim();
-const soda = createClient({ url: SODA_URL, token: textIn(SODA_TOKEN_FILE) });
+const token = textIn(SODA_TOKEN_FILE);
+const sodas = SODA_NAMESPACES.split(',').map((namespace) =>
+  createClient({ url: SODA_URL, token, namespace }),
+);
 
 async function ask(url, method = 'GET', body) {
   const answer = await fetch(url, {
@@ -32,7 +35,9 @@ async function ask(url, method = 'GET', body) {
 async function tell() {
   const busy = new Set();
   // The host of an executor is the name of its pod.
-  for (const { host, current } of await soda.executors()) if (current) busy.add(host);
+  for (const soda of sodas) {
+    for (const { host, current } of await soda.executors()) if (current) busy.add(host);
+  }
   const { items } = await ask(`${pods}?labelSelector=${encodeURIComponent(POD_SELECTOR)}`);
   for (const { metadata } of items) {
     const cost = busy.has(metadata.name) ? '100' : '0';
