@@ -3,6 +3,7 @@ import type { Part } from '../plan/divide.ts';
 import {
   endsInTime,
   type Executor,
+  isFree,
   isServing,
   mayRun,
   pinnedTo,
@@ -12,6 +13,7 @@ import type { State } from '../state/state.ts';
 import { currentTask } from '../steps/occupation.ts';
 import { bindsAt, type Booking } from './booking.ts';
 import { bareOf, Bookable, type Group } from './capacity.ts';
+import { givingAmong, type Held } from './preempt.ts';
 
 /** How many executors of each pool one window may still have: those that it is promised, and those that nobody is. */
 export class Promised {
@@ -52,30 +54,66 @@ export class Among {
   readonly bookable: Bookable;
   /** All of them: anything may have changed. False: those that have become free alone. */
   readonly isAll: boolean;
+  readonly #state: State;
   readonly #executors: readonly Executor[];
-  #groups: Group[] | null = null;
+  readonly #until: number;
+  // Asked for only where somebody is missing, and once: there may be as many bookings as there are executors.
+  #all: readonly Group[] | null = null;
+  #free: readonly Group[] | null = null;
+  #inTime: readonly Group[] | null = null;
+  #giving: readonly Held[] | null = null;
 
-  constructor(state: State, executors: Iterable<Executor>, isAll: boolean) {
+  /** @param until When the last of those bookings is bound. */
+  constructor(state: State, executors: Iterable<Executor>, isAll: boolean, until: number) {
     this.bookable = new Bookable(state);
-    this.#executors = [...executors];
     this.isAll = isAll;
+    this.#state = state;
+    this.#executors = [...executors];
+    this.#until = until;
   }
 
-  /** Asked for only where somebody is missing. */
-  get groups(): readonly Group[] {
-    return (this.#groups ??= this.bookable.groupsOf(this.#executors));
+  get all(): readonly Group[] {
+    return (this.#all ??= this.bookable.groupsOf(this.#executors));
+  }
+
+  /** Those that have nothing. */
+  get free(): readonly Group[] {
+    return (this.#free ??= this.bookable.groupsOf(this.#executors.filter(isFree)));
+  }
+
+  /** Those that may be done in time, for the last of those bookings at least. */
+  get inTime(): readonly Group[] {
+    const mayBe = (one: Executor) => lateness(this.#state, one, this.#until) < 2;
+    return (this.#inTime ??= this.bookable.groupsOf(this.#executors.filter(mayBe)));
+  }
+
+  /** Those whose task may be ended for a booking. */
+  get giving(): readonly Held[] {
+    return (this.#giving ??= givingAmong(this.#state, this.#executors));
   }
 
   /** Of those groups that may have it: the one that it names alone, where it names one. */
-  *fitting({ type, requires, labels }: Booking): Generator<Group> {
+  *fitting({ type, requires, labels }: Booking, groups: readonly Group[]): Generator<Group> {
     const pin = pinnedTo(requires);
-    for (const group of this.groups) {
+    for (const group of groups) {
       const { bare } = group;
       const named = pin === null ? bare : { ...bare, labels: [...bare.labels, pinOf(pin)] };
       if (!mayRun(named, { type, requires, labels })) continue;
       if (pin === null) yield group;
       else yield { ...group, executors: group.executors.filter(({ id }) => id === pin) };
     }
+  }
+
+  /** Whether one of them may have it, and nobody else has or needs that one. */
+  fittingOne(booking: Booking): (executor: Executor) => boolean {
+    const pin = pinnedTo(booking.requires);
+    const pools = new Map<string, string>();
+    for (const { bareKey, pool } of this.fitting(booking, this.all)) pools.set(bareKey, pool);
+    return (executor) => {
+      const pool = pools.get(executor.bareKey);
+      if (pool === undefined || (pin !== null && pin !== executor.id)) return false;
+      return mayTake(this.#state, booking, executor, pool);
+    };
   }
 }
 
@@ -99,24 +137,26 @@ export function promisedTo({ bookings: { plan } }: State, booking: Booking): Pro
 /**
  * Executors that may have it, that no other booking has or needs, and of each pool no more than the plan lets it have:
  * what it is promised first. Each counts as its own once it is yielded.
+ * @param of Some of the groups of `among`.
  * @param scoreOf Those with the lowest first; null: not that one.
  */
 export function* candidatesFor(
   state: State,
   booking: Booking,
   among: Among,
+  of: readonly Group[],
   promised: Promised,
   scoreOf: (executor: Executor) => number | null,
 ): Generator<Executor> {
-  const groups = [...among.fitting(booking)];
+  const groups = [...among.fitting(booking, of)];
   for (const isOwn of [true, false]) {
     for (const { pool, executors } of groups) {
-      const of = among.bookable.poolOf(booking.type, pool);
-      const leftCount = () => (isOwn ? promised.ownIn(of) : promised.spareIn(of));
+      const planned = among.bookable.poolOf(booking.type, pool);
+      const leftCount = () => (isOwn ? promised.ownIn(planned) : promised.spareIn(planned));
       if (leftCount() === 0) continue;
       const isMissing = (one: Executor) => mayTake(state, booking, one, pool);
       for (const executor of byScore(executors, (one) => (isMissing(one) ? scoreOf(one) : null))) {
-        if (!promised.take(of)) break;
+        if (!promised.take(planned)) break;
         yield executor;
         if (leftCount() === 0) break;
       }
@@ -139,7 +179,7 @@ function* byScore(
 }
 
 /** No other booking has it, needs it by its name, or keeps it for a time before this one. */
-export function mayTake(state: State, booking: Booking, executor: Executor, pool: string): boolean {
+function mayTake(state: State, booking: Booking, executor: Executor, pool: string): boolean {
   const { executors, bookings } = state;
   if (executor.booking !== null || executors.get(executor.id) !== executor) return false;
   if (executor.keptUntil !== null) {
@@ -187,6 +227,7 @@ export function leftTo(
 /** Executors of bookings that end as this one begins: they are its own then. */
 export function endingSoon({ bookings, executors }: State, booking: Booking): Executor[] {
   const ending: Executor[] = [];
+  if (booking.from < bookings.nextEndAt) return ending;
   for (const { id } of bookings.active.values()) {
     const other = bookings.byId.get(id);
     if (id === booking.id || other === undefined || other.to > booking.from) continue;

@@ -19,6 +19,7 @@ export function bareOf({ id, types, override, own }: Executor): Omit<Gone, 'at'>
 
 /** Executors that can do the same, whoever has booked them, and the pool that the plan has them in. */
 export interface Group {
+  readonly bareKey: string;
   readonly bare: Omit<Gone, 'at' | 'id'>;
   readonly pool: string;
   readonly executors: Executor[];
@@ -41,6 +42,7 @@ export class Bookable {
       if (!isServing(executor)) continue;
       const { bareKey } = executor;
       const group = groups.get(bareKey) ?? {
+        bareKey,
         bare: bareOf(executor),
         pool: this.#planned(executor),
         executors: [],

@@ -1,6 +1,6 @@
 /** Tasks that are given back for a booking: for the executors that it lacks, and for its part of what may run. */
 import type { Output } from '../effects.ts';
-import type { Executor, Occupation } from '../model/executor.ts';
+import { type Executor, isServing, type Occupation } from '../model/executor.ts';
 import type { Task } from '../model/task.ts';
 import type { Booking } from './booking.ts';
 import { bookedShortage } from '../limits/whole.ts';
@@ -8,36 +8,41 @@ import type { State } from '../state/state.ts';
 import { beginEnding } from '../steps/cancel.ts';
 import { currentTask } from '../steps/occupation.ts';
 
-interface Held {
+export interface Held {
   readonly executor: Executor;
   readonly occupation: Occupation;
   readonly task: Task;
 }
 
+/** Those whose task is given back for a booking, or has gone on after its own window: the newest first. */
+export function givingAmong(state: State, executors: readonly Executor[]): Held[] {
+  const held = heldBy(state, executors.filter(isServing));
+  return newestFirst(held.filter((one) => isOverrun(one) || isPreemptible(state, one.task)));
+}
+
 /**
- * Executors of those whose task is given back, or has gone on after its own window: first what is told to end already,
- * then the newest.
- * @param mayHave Whether the plan lets the booking have one more such executor.
+ * Executors of those that give: first what is told to end already.
+ * @param mayHave Whether the booking may have one more such executor.
  */
 export function preempt(
   state: State,
-  among: readonly Executor[],
+  giving: readonly Held[],
   countMax: number,
   mayHave: (executor: Executor) => boolean,
   now: number,
   out: Output,
 ): Executor[] {
-  const found = heldBy(state, among).filter((held) => {
-    return isOverrun(held) || (held.task.cancelReason === null && isPreemptible(state, held.task));
-  });
-  const isToEnd = ({ task }: Held) => Number(task.cancelReason === null);
-  const taken: Held[] = [];
-  for (const held of newestFirst(found).sort((a, b) => isToEnd(a) - isToEnd(b))) {
-    if (taken.length === countMax) break;
-    if (mayHave(held.executor)) taken.push(held);
-  }
-  for (const { task } of taken) if (task.cancelReason === null) end(state, task, now, out);
-  return taken.map(({ executor }) => executor);
+  const isEnding = ({ task }: Held) => task.cancelReason !== null;
+  const taken: Executor[] = [];
+  const take = (held: Held) => {
+    if (taken.length === countMax || !mayHave(held.executor)) return;
+    taken.push(held.executor);
+    if (!isEnding(held)) end(state, held.task, now, out);
+  };
+  const toEnd = giving.filter((one) => !isEnding(one));
+  for (const one of giving) if (isEnding(one) && isOverrun(one)) take(one);
+  for (const one of toEnd) take(one);
+  return taken;
 }
 
 /** What others run of its part of `max_running`, and may be ended for it: the newest first. */

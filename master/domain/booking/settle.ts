@@ -23,7 +23,6 @@ import {
   isNeeded,
   lateness,
   leftTo,
-  mayTake,
   type Promised,
   promisedTo,
 } from './candidates.ts';
@@ -52,7 +51,9 @@ function settle(state: State, isUnsettled: boolean, now: number, out: Output): v
     .filter(({ isWanting }) => isUnsettled || isWanting)
     .map((active) => ({ active, booking: bookings.byId.get(active.id) as Booking }))
     .sort((a, b) => bindsAt(a.booking) - bindsAt(b.booking) || a.booking.seq - b.booking.seq);
-  const among = new Among(state, isUnsettled ? executors.values() : freed, isUnsettled);
+  const last = inOrder.at(-1);
+  const until = last === undefined ? now : bindsAt(last.booking);
+  const among = new Among(state, isUnsettled ? executors.values() : freed, isUnsettled, until);
   // Who has just come is promised to nobody yet: whoever is short may have it before it is given anything else.
   for (const executor of freed) among.bookable.see(bookings.plan, executor);
   for (const { active, booking } of inOrder) {
@@ -98,7 +99,8 @@ function keep(state: State, active: ActiveBooking, booking: Booking, among: Amon
       const rank = lateness(state, executor, until);
       return (rank === 2) === isLate ? 2 * (rank % 2) + isNeeded(executor) : null;
     };
-    for (const executor of candidatesFor(state, booking, among, promised, scoreOf)) {
+    const of = isLate ? among.all : among.inTime;
+    for (const executor of candidatesFor(state, booking, among, of, promised, scoreOf)) {
       keepOne(state, active, executor, until);
       if (--missingCount === 0) return;
     }
@@ -170,11 +172,10 @@ function bind(
     const poolOf = (executor: Executor) => among.bookable.poolFor(booking.type, executor);
     const mayHave = (executor: Executor) => promised.take(poolOf(executor));
     endingCount = Math.min(missing, ending.filter(mayHave).length);
-    if (missing > endingCount) {
-      const all = [...among.fitting(booking)].flatMap(({ pool, executors }) =>
-        executors.filter((one) => mayTake(state, booking, one, pool)),
-      );
-      const taken = preempt(state, all, missing - endingCount, mayHave, now, out);
+    if (missing > endingCount && among.giving.length > 0) {
+      const isFitting = among.fittingOne(booking);
+      const mayGive = (one: Executor) => isFitting(one) && mayHave(one);
+      const taken = preempt(state, among.giving, missing - endingCount, mayGive, now, out);
       chosen.push(...taken);
       missing -= taken.length;
     }
@@ -204,7 +205,7 @@ function chosenFor(
     return kept.has(executor.id) ? 0 : 1 + isNeeded(executor);
   };
   const chosen = new Set<Executor>();
-  for (const executor of candidatesFor(state, booking, among, promised, (one) =>
+  for (const executor of candidatesFor(state, booking, among, among.free, promised, (one) =>
     chosen.has(one) ? null : scoreOf(one),
   )) {
     chosen.add(executor);

@@ -1,7 +1,12 @@
 /** What bookings cost: what is written of them, and who is looked at. */
 import { expect } from 'chai';
 import { commandBody } from '../../../master/access/executors/frames.ts';
-import type { AnnouncedBooking, Output } from '../../../master/domain/effects.ts';
+import {
+  type AnnouncedBooking,
+  createOutput,
+  type Output,
+} from '../../../master/domain/effects.ts';
+import { step } from '../../../master/domain/scheduler.ts';
 import { asked, type Asked, FROM } from './asked.ts';
 import { MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
@@ -93,5 +98,25 @@ describe('what a booking costs', () => {
     expect(out.reply).to.include({ kind: 'done' });
     const [told] = sent(out, 'booking');
     expect(told?.booking?.tasks.map(({ id }) => id)).to.deep.equal(['push']);
+  });
+
+  it('is no look at each busy executor for each booking that is short', () => {
+    for (let index = 2; index <= 40; index++) scheduler.connect(`e${index}`);
+    for (let index = 1; index <= 40; index++) scheduler.run(`e${index}`, { id: `long-${index}` });
+    for (let index = 1; index <= 40; index++) book({ id: `bk-${index}` });
+    passTo(FROM - 30 * SECOND);
+    expect(scheduler.state.bookings.byId.get('bk-40')?.state).to.equal('bound');
+    let lookCount = 0;
+    for (const executor of scheduler.state.executors.values()) {
+      const { booking } = executor;
+      const get = () => {
+        lookCount++;
+        return booking;
+      };
+      Object.defineProperty(executor, 'booking', { get });
+    }
+    scheduler.state.bookings.isUnsettled = true;
+    step(scheduler.state, { type: 'ticked' }, scheduler.now, createOutput());
+    expect(lookCount).to.be.below(200);
   });
 });
