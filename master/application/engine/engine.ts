@@ -242,6 +242,8 @@ export class Engine {
       this.#isAhead = true;
       await this.#watch.ask(() => store.commit(commit));
       commitMs = clock.now() - begun;
+      // What came meanwhile is read first, whether turns lagged before or not.
+      if (commitMs >= TICK_MS) this.#behindSince = null;
     } else if (begun - this.#askedAt >= TERM_CHECK_MS) {
       this.#askedAt = begun;
       await this.#confirmTerm(state, begun);
