@@ -59,14 +59,14 @@ export class Bookable {
   }
 
   /**
-   * It counts from now on. False: it does already, or does not serve, or what its types declare stands in its place.
-   * How many there are no more is found out by `bookedPools` alone.
+   * It counts from now on, unless it does not serve, or what its types declare stands in its place. How many there
+   * are no more is found out by `bookedPools` alone.
    */
-  see(plan: BookingPlan, executor: Executor): boolean {
+  see(plan: BookingPlan, executor: Executor): void {
     const { id, ...bare } = bareOf(executor);
     const types = bare.types.filter((type) => !this.#declared.has(type));
-    if (types.length === 0 || !isServing(executor)) return false;
-    return plan.see(id, { ...bare, key: this.#planned(executor), types });
+    if (types.length === 0 || !isServing(executor)) return;
+    plan.see(id, { ...bare, key: this.#planned(executor), types });
   }
 
   #planned(executor: Executor): string {

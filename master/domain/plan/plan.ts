@@ -46,9 +46,20 @@ function isLacking({ parts, count }: PlannedWindow): boolean {
   return parts === null || parts.reduce((sum, part) => sum + part.count, 0) < count;
 }
 
+interface OwnPool extends BookedPool {
+  capacity: number;
+  readonly executorIds: Set<string>;
+}
+
+function without(pool: BookedPool, executorId: string): BookedPool {
+  const executorIds = new Set(pool.executorIds);
+  executorIds.delete(executorId);
+  return { ...pool, executorIds, capacity: executorIds.size };
+}
+
 export class BookingPlan {
-  /** In the order in which they serve: the least able first. */
-  #pools: readonly BookedPool[] = [];
+  /** In the order in which they serve: the least able first. Its own: executors join them one by one. */
+  #pools: readonly OwnPool[] = [];
   /** In which of them each executor that is known is. */
   readonly #poolOf = new Map<string, string>();
   readonly #books = new Map<string, PoolBook>();
@@ -67,7 +78,9 @@ export class BookingPlan {
     this.#draft?.plan.setPools(pools);
     this.#draft?.placesByNeeds.clear();
     const before = new Map(this.#pools.map((pool) => [pool.key, pool]));
-    this.#pools = [...pools].sort((a, b) => (servesFirst(a, b) ? -1 : 1));
+    this.#pools = pools
+      .map((pool) => ({ ...pool, executorIds: new Set(pool.executorIds) }))
+      .sort((a, b) => (servesFirst(a, b) ? -1 : 1));
     this.#poolOf.clear();
     for (const { key, executorIds } of pools)
       for (const id of executorIds) this.#poolOf.set(id, key);
@@ -92,15 +105,26 @@ export class BookingPlan {
     for (const [key, ceiling] of this.#ceilings) if (ceiling.isEmpty) this.#ceilings.delete(key);
   }
 
-  /** That executor counts in its pool from now on. False: it does already. */
-  see(executorId: string, of: Omit<BookedPool, 'capacity' | 'executorIds'>): boolean {
-    if (this.#poolOf.get(executorId) === of.key) return false;
+  /** That executor counts in its pool from now on, and in no other. Of a fleet that comes back each is seen. */
+  see(executorId: string, of: Omit<BookedPool, 'capacity' | 'executorIds'>): void {
+    const at = this.#poolOf.get(executorId);
+    if (at === of.key) return;
+    const pool = this.#pools.find(({ key }) => key === of.key);
+    if (at === undefined && pool !== undefined) return this.#join(pool, executorId);
     const others = this.#pools.filter(({ key }) => key !== of.key);
-    const known = this.#pools.find(({ key }) => key === of.key);
-    const executorIds = new Set([...(known?.executorIds ?? []), executorId]);
-    const pool = { ...of, executorIds, capacity: executorIds.size };
-    this.setPools([...others, pool]);
-    return true;
+    const left = others.map((one) => (one.key === at ? without(one, executorId) : one));
+    const executorIds = new Set(pool?.executorIds).add(executorId);
+    this.setPools([...left, { ...of, executorIds, capacity: executorIds.size }]);
+  }
+
+  #join(pool: OwnPool, executorId: string): void {
+    pool.executorIds.add(executorId);
+    pool.capacity = pool.executorIds.size;
+    this.#poolOf.set(executorId, pool.key);
+    this.#bookOf(pool.key).capacity = pool.capacity;
+    this.#isChanged = true;
+    this.#draft?.plan.see(executorId, pool);
+    this.#draft?.placesByNeeds.clear();
   }
 
   /** The division of each where all of them fit together, in their order; else the first that does not. */
