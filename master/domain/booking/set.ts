@@ -94,14 +94,15 @@ function book(
   return { kind: 'done', isNew: true };
 }
 
-/** That window is left out; the others stay. */
+/** That window is left out; the others stay. Which one is said to the second, as people see it. */
 function skip(
   state: State,
   booking: Booking,
-  at: number,
+  asked: number,
   now: number,
   out: Output,
 ): CommandOutcome {
+  const at = asked - (asked % 1000) + (booking.firstFrom % 1000);
   if (booking.everyMs === null) {
     return { kind: 'conflict', message: 'the booking has one window: cancel it' };
   }

@@ -181,8 +181,8 @@ describe('bookings in the core', () => {
     expect(scheduler.state.quotas.get('echo')?.groups.size).to.equal(0);
   });
 
-  it('runs again and again, but for a window that is skipped', () => {
-    book({ everyMs: HOUR });
+  it('runs again and again, but for a window that is skipped, which is named to the second', () => {
+    book({ everyMs: HOUR, firstFrom: FROM + 595 });
     expect(booking().windows).to.have.length(30);
     const skipped = scheduler.command({
       type: 'bookingSkipped',
@@ -191,8 +191,8 @@ describe('bookings in the core', () => {
       from: FROM + HOUR,
     });
     expect(skipped.reply?.kind).to.equal('done');
-    passTo(FROM + 10 * MINUTE);
-    expect(booking()).to.include({ state: 'planned', from: FROM + 2 * HOUR });
+    passTo(FROM + 11 * MINUTE);
+    expect(booking()).to.include({ state: 'planned', from: FROM + 2 * HOUR + 595 });
     expect(booking().windows).to.have.length(30);
   });
 
