@@ -138,6 +138,22 @@ describeStores('usage', (open) => {
     expect(await read({}, others)).to.deep.equal({ '': { failed: 1 } });
   });
 
+  it('ends with what there was, however long commits go on', async () => {
+    for (let at = 0; at < 60; at++) await commit([countOf()]);
+    const state = { isOver: false };
+    const folded = store.foldUsage().then(() => (state.isOver = true));
+    let meanwhileCount = 0;
+    while (!state.isOver && meanwhileCount < 500) {
+      await commit([countOf()]);
+      // As the network does between two of them.
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      meanwhileCount += 1;
+    }
+    await folded;
+    expect(meanwhileCount).to.be.below(500);
+    expect(await read()).to.deep.equal({ '': { submitted: 60 + meanwhileCount } });
+  });
+
   it('has nothing of a commit that was refused', async () => {
     await tasks.takeTerm('m-1', NOW, term);
     expect(await failureOf(commit([countOf()]))).to.have.property('name', 'TermLost');

@@ -61,21 +61,29 @@ export class UsageRows {
     return folded;
   }
 
+  /** All that there is when it begins; what is committed meanwhile may be left, since that need not end. */
   async #foldAll(): Promise<number> {
     const database = this.#database;
-    for (let count = 0; ; ) {
-      const waiting = await database.rows('SELECT ns FROM usage_delta LIMIT 1');
-      if (waiting.length === 0) return count;
-      count += await database.aside(() => database.transaction((one) => this.#foldSome(one)));
+    const waiting = await database.rows('SELECT ns FROM usage_delta LIMIT 1');
+    let count = 0;
+    for (let isAll = waiting.length === 0; !isAll; ) {
+      const folded = await database.aside(() => database.transaction((one) => this.#foldSome(one)));
+      count += folded.count;
+      isAll = folded.isAll;
     }
+    return count;
   }
 
-  async #foldSome(connection: Connection): Promise<number> {
+  /** `isAll`: there was no more. */
+  async #foldSome(
+    connection: Connection,
+  ): Promise<{ readonly count: number; readonly isAll: boolean }> {
     const { dialect } = this.#database;
     const sql = `SELECT ns, term, delta, counts FROM usage_delta LIMIT ${DELTA_COUNT}${dialect.lockRow}`;
     const read: Statement = { sql, runs: [[]], touches: null };
     const [, found] = await dialect.run(connection, [plain(dialect.begin), read]);
-    const { days, taken } = addedUp(found?.rows ?? []);
+    const rows = found?.rows ?? [];
+    const { days, taken } = addedUp(rows);
     const added: Value[][] = [];
     for (const day of days) {
       const counts = await this.#bounded(connection, day);
@@ -88,7 +96,10 @@ export class UsageRows {
       .slice(0, removes.length)
       .reduce((sum, { touched }) => sum + touched, 0);
     if (goneCount !== taken.length) throw new Error('usage was added up by another master');
-    return taken.length;
+    return {
+      count: taken.length,
+      isAll: rows.length === taken.length && rows.length < DELTA_COUNT,
+    };
   }
 
   /** What of them there is room for; of the rest each group has one. */
