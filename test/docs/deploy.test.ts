@@ -76,7 +76,11 @@ describe('what is shipped for Prometheus and Grafana', () => {
   describe('as promtool sees it', () => {
     let folder: string;
     before(function () {
-      if (spawnSync('promtool', ['--version']).error !== undefined) this.skip();
+      const isThere = spawnSync('promtool', ['--version']).error === undefined;
+      if (!isThere && process.env['SODA_TEST_PROMTOOL'] === 'required') {
+        throw new Error('promtool is not there, and SODA_TEST_PROMTOOL says that it has to be');
+      }
+      if (!isThere) this.skip();
       folder = mkdtempSync(join(tmpdir(), 'soda-promtool-'));
     });
     after(() => folder && rmSync(folder, { recursive: true }));
