@@ -46,8 +46,8 @@ export interface Archive {
   prepare(segment: EndedSegment): Promise<Prepared>;
   /** Whether what was prepared is there, and is what the segment has now. */
   isStill(segment: EndedSegment, prepared: Prepared): Promise<boolean>;
-  /** Whether anything of that day is there, prepared or counting. Rejects where that cannot be told. */
-  holds(day: EndedDay): Promise<boolean>;
+  /** Whether something of each of these is there of that day, prepared or counting. Rejects where that cannot be told. */
+  holds(day: EndedDay, namespaces: readonly string[]): Promise<boolean>;
   /** From here on what was prepared of that day counts, under these names. Nothing that counted before is touched. */
   finish(day: EndedDay): Promise<readonly string[]>;
 }

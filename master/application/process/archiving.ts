@@ -59,8 +59,8 @@ export class Archiving implements Archive {
     return this.#archive.isStill(segment, prepared);
   }
 
-  holds(day: EndedDay): Promise<boolean> {
-    return this.#archive.holds(day);
+  holds(day: EndedDay, namespaces: readonly string[]): Promise<boolean> {
+    return this.#archive.holds(day, namespaces);
   }
 
   async finish(day: EndedDay): Promise<readonly string[]> {

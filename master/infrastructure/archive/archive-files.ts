@@ -88,10 +88,11 @@ export class ArchiveFiles implements Archive {
     return isSame(all.digest(), prepared) && prepared.names.every((name) => names.has(name));
   }
 
-  holds(day: EndedDay): Promise<boolean> {
+  holds(day: EndedDay, namespaces: readonly string[]): Promise<boolean> {
     return this.#inWords(async () => {
       const names = [...(await this.#namesOf(day, READY)), ...(await this.#namesOf(day, SUFFIX))];
-      return names.length > 0;
+      const held = new Set(names.map((name) => name.split('.', 1)[0]));
+      return namespaces.every((namespace) => held.has(namespace));
     });
   }
 

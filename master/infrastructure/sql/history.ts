@@ -2,7 +2,12 @@
  * The tables of history in the database: finds them, makes them, drops them, and keeps who reads
  * all of them from one that is gone. Knows no column of theirs but `seq`, and whether callbacks are still tried.
  */
-import { type Archive, DEFAULT_NAMESPACE_ID, type EndedSegment } from '../../application/ports.ts';
+import {
+  type Archive,
+  DEFAULT_NAMESPACE_ID,
+  type EndedSegment,
+  inNamespace,
+} from '../../application/ports.ts';
 import type { Retention } from '../../domain/model/task.ts';
 import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
@@ -178,14 +183,14 @@ export class History {
   }
 
   /**
-   * Whoever is interrupted goes on here. False: the archive has lost what it had of it, with the directory or the disk;
+   * Whoever is interrupted goes on here. False: the archive has lost what it had of it, or of one namespace, with the directory or the disk;
    * so it is a day of history again, and archived anew.
    */
   async #bury(segment: Segment, { confirm, archive }: Dropping): Promise<boolean> {
     const table = droppedName(segment);
     const day = { retention: segment.retention, day: dateOf(segment) };
     await confirm();
-    if (archive !== null && !(await archive.holds(day)) && (await this.#hasRows(table))) {
+    if (archive !== null && !(await archive.holds(day, await this.#namespacesIn(table)))) {
       await this.#database.changeSchema([`ALTER TABLE ${table} RENAME TO ${segment.table}`]);
       const listed = (await this.#list()).find((one) => one.table === segment.table);
       if (listed !== undefined && !this.segments.has(segment)) this.segments.cancelDrop(listed);
@@ -199,11 +204,20 @@ export class History {
     return true;
   }
 
-  /** None, where it is not there any more. */
-  async #hasRows(table: string): Promise<boolean> {
-    const tables = await this.#database.dialect.listTables(this.#database, table);
-    if (!tables.includes(table)) return false;
-    return (await this.#database.rows(`SELECT seq FROM ${table} LIMIT 1`)).length > 0;
+  /** Of which it has rows; none, where it is not there any more. */
+  async #namespacesIn(table: string): Promise<readonly string[]> {
+    const database = this.#database;
+    const tables = await database.dialect.listTables(database, table);
+    if (!tables.includes(table)) return [];
+    const from = database.dialect.readByKey(table);
+    const first = `SELECT seq FROM ${from} WHERE seq > ? AND seq < ? ORDER BY seq LIMIT 1`;
+    const found: string[] = [];
+    for (const row of await database.rows('SELECT id, name FROM namespace')) {
+      const id = row['id'] as number;
+      const rows = await database.rows(first, [inNamespace(id, 0), inNamespace(id + 1, 0)]);
+      if (rows.length > 0) found.push(String(row['name']));
+    }
+    return found;
   }
 
   /**

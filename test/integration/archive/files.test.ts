@@ -166,6 +166,25 @@ describe('the files of the archive', () => {
     expect(await idsIn(second)).to.deep.equal([one.id]);
   });
 
+  it('are there for each namespace before its rows go: one that is lost is written anew', async () => {
+    await keep(1, 2);
+    const films = await store.createNamespace({ ...NO_SETTINGS, name: 'films', createdAt: NOW });
+    const tasks = store.tasks(films.id);
+    const { term: other } = await tasks.takeTerm('m-1', NOW);
+    const one = finished(task(films.id * 2 ** 40 + 1), { finishedAt: OLD });
+    await tasks.commit(commit(other, { finishes: [finish(one, null, false)] }));
+    const second = `films.normal.${DAY}.ndjson.gz`;
+    const losing = new CutArchive(archive(), 'none', () =>
+      rmSync(join(directory, `${second}.ready`)),
+    );
+    expect(await drop(losing), 'it stays').to.equal(0);
+    expect((await tasks.readTask(one.id))?.task.id).to.equal(one.id);
+    expect(await drop()).to.equal(1);
+    expect(await names()).to.deep.equal([NAME, second]);
+    expect(await idsIn(NAME)).to.deep.equal(['t-1', 't-2']);
+    expect(await idsIn(second)).to.deep.equal([one.id]);
+  });
+
   it('are those of each day that can go, where another cannot', async () => {
     await keep(1, 2);
     const next = OLD + DAY_MS;
@@ -304,9 +323,9 @@ class CutArchive implements Archive {
     return this.#between('isStill', () => this.#inner.isStill(segment, prepared), 'checked');
   }
 
-  holds(day: EndedDay): Promise<boolean> {
+  holds(day: EndedDay, namespaces: readonly string[]): Promise<boolean> {
     this.#beforeFinish();
-    return this.#inner.holds(day);
+    return this.#inner.holds(day, namespaces);
   }
 
   finish(day: EndedDay): Promise<readonly string[]> {
