@@ -1,6 +1,7 @@
 /**
  * Writes each minute how busy types were in it, of all namespaces that are led. What cannot be written is lost, so that
- * no later minute looks busier than it was: a minute without a row is one of which nobody knows.
+ * no later minute looks busier than it was: a minute without a row is one of which nobody knows. Only when each type was
+ * started and ended last is told by the next one.
  */
 import type { LoadCounter } from '../../domain/load/counter.ts';
 import type { State } from '../../domain/state/state.ts';
@@ -32,15 +33,21 @@ export function loadMinutes(options: {
   let callOff: () => void = () => undefined;
 
   const write = async (at: number): Promise<Found> => {
-    const of: LoadSamples[] = [];
+    const of: (LoadSamples & { readonly load: LoadCounter })[] = [];
     for (const { watched, engine } of leaders()) {
       if (engine.state === null) continue;
-      const samples = await inPieces(watched.load.take(engine.state, clock.now()), clock);
-      of.push({ namespaceId: watched.namespaceId, samples });
+      const { namespaceId, load } = watched;
+      const samples = await inPieces(load.take(engine.state, clock.now()), clock);
+      of.push({ namespaceId, samples, load });
       await letOthers(clock);
     }
     const count = of.reduce((sum, { samples }) => sum + samples.length, 0);
-    if (count > 0) await ask((store) => store.addLoad(at, of));
+    try {
+      if (count > 0) await ask((store) => store.addLoad(at, of));
+    } catch (error) {
+      for (const { load, samples } of of) load.keepLast(samples);
+      throw error;
+    }
     return { foundCount: count, doneCount: count };
   };
   const run = (at: number): Promise<void> =>

@@ -34,6 +34,8 @@ const KEPT: { readonly [R in RefusalReason]?: LoadSum } = {
   all_busy: 'all_busy',
 };
 
+const LASTS = ['last_started_at', 'last_ended_at'] as const;
+
 const isFailure = (outcome: AttemptOutcome): boolean =>
   outcome === 'failed' || outcome === 'timed_out' || isLoss(outcome);
 
@@ -84,6 +86,16 @@ export class LoadCounter {
     }
     if (types.length > kept.length) kept.push({ type: OTHER_TYPES, load: rest });
     return [{ type: ALL_TYPES, load: all }, ...kept];
+  }
+
+  /** Of a minute that was not written: when each type was started and ended last, which the next one tells. */
+  keepLast(samples: readonly LoadSample[]): void {
+    for (const { type, load } of samples) {
+      for (const name of LASTS) {
+        const at = load[name] ?? 0;
+        if (at > 0 && type !== ALL_TYPES) raiseFigure(this.#of(type), name, at);
+      }
+    }
   }
 
   #see({ types, kept }: Backlog): void {

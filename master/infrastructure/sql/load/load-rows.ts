@@ -6,7 +6,13 @@ import type {
   LoadSpan,
   RecentQuery,
 } from '../../../application/reports/load-query.ts';
-import { type Load, LOAD_PEAKS, LOAD_SUMS, type LoadSample } from '../../../domain/load/figures.ts';
+import {
+  ALL_TYPES,
+  type Load,
+  LOAD_PEAKS,
+  LOAD_SUMS,
+  type LoadSample,
+} from '../../../domain/load/figures.ts';
 import type { Database, Read } from '../database.ts';
 import { placeholders, plain } from '../dialects/dialect.ts';
 import type { Row, Value } from '../rows.ts';
@@ -52,6 +58,9 @@ export class LoadRows {
         ];
       }),
     );
+    // Without its sum nobody knows of a minute: as long as only some of it is written, it has none.
+    const isSum = (row: readonly Value[]) => Number(row[2] === ALL_TYPES);
+    rows.sort((one, other) => isSum(one) - isSum(other));
     for (let first = 0; first < rows.length; first += WRITE_COUNT) {
       await this.#addSome(rows.slice(first, first + WRITE_COUNT));
     }
