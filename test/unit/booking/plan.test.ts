@@ -3,55 +3,11 @@ import { expect } from 'chai';
 import { array, assert, constantFrom, nat, property, record } from 'fast-check';
 import type { BookedPool } from '../../../master/domain/plan/booked-pool.ts';
 import type { Wish } from '../../../master/domain/plan/divide.ts';
-import { BookingPlan, type PlannedWindow } from '../../../master/domain/plan/plan.ts';
+import { BookingPlan } from '../../../master/domain/plan/plan.ts';
 import { canAllBeServed, type Window } from './exhaustive.ts';
+import { book, bookOne, planOf, pool, wish } from './planned.ts';
 
 const END = 12;
-
-const pool = (key: string, capacity: number, more: Partial<BookedPool> = {}): BookedPool => ({
-  key,
-  types: ['push'],
-  labels: [],
-  reserve: [],
-  capacity,
-  executorIds: new Set<string>(),
-  ...more,
-});
-
-const wish = (from: number, to: number, count = 1, more: Partial<Wish> = {}): Wish => ({
-  type: 'push',
-  requires: [],
-  labels: [],
-  from,
-  to,
-  count,
-  leadMs: 0,
-  ceilings: [],
-  ...more,
-});
-
-/** @returns Null: it does not fit. */
-function bookOne(plan: BookingPlan, each: Wish, order: number): PlannedWindow | null {
-  const admission = plan.admit([each]);
-  if ('refused' in admission) return null;
-  const parts = admission.divisions[0] ?? null;
-  const window = { ...each, id: `b${order}`, order, parts };
-  plan.put(window);
-  return window;
-}
-
-/** One after the other. @returns Those that were accepted. */
-function book(plan: BookingPlan, wishes: readonly Wish[]): PlannedWindow[] {
-  return wishes
-    .map((each, order) => bookOne(plan, each, order))
-    .filter((window) => window !== null);
-}
-
-function planOf(pools: readonly BookedPool[]): BookingPlan {
-  const plan = new BookingPlan();
-  plan.setPools(pools);
-  return plan;
-}
 
 /** A fleet of two pools: some have a graphics card as well. Executors are numbered through both. */
 interface Fleet {
@@ -91,30 +47,6 @@ const anyWish = record({
   wish(from, from + length + 1, requires[0]?.startsWith('executor') ? 1 : count + 1, { requires }),
 );
 const plainWish = times.map(({ from, length, count }) => wish(from, from + length + 1, count + 1));
-
-describe('an executor that comes', () => {
-  const plain = pool('plain', 1, { executorIds: new Set(['e1']) });
-  const gpu = pool('gpu', 1, { labels: ['gpu'], executorIds: new Set(['e2']) });
-
-  it('counts in its pool at once, also where windows are being planned anew', () => {
-    const plan = planOf([plain, gpu]);
-    book(plan, [wish(0, 5), wish(0, 5)]);
-    expect(bookOne(plan, wish(0, 5), 2)).to.equal(null);
-    plan.see('e3', plain);
-    plan.see('e3', plain);
-    expect(bookOne(plan, wish(0, 5), 3)).not.to.equal(null);
-    expect(bookOne(plan, wish(0, 5), 4)).to.equal(null);
-    expect(plain.executorIds.size, 'what was given is not changed').to.equal(1);
-  });
-
-  it('counts no longer in the pool that it was in', () => {
-    const plan = planOf([plain, gpu]);
-    plan.see('e2', plain);
-    expect(bookOne(plan, wish(0, 5, 1, { requires: ['gpu'] }), 0)).to.equal(null);
-    book(plan, [wish(0, 5), wish(0, 5)]);
-    expect(bookOne(plan, wish(0, 5), 3)).to.equal(null);
-  });
-});
 
 describe('BookingPlan', () => {
   it('never accepts what does not fit, with two pools and pins', () => {
