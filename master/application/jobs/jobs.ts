@@ -12,7 +12,7 @@ import {
   type Trigger,
 } from '../../domain/model/job.ts';
 import { isSeen, sees, seesAll, type Sight } from '../../domain/model/task-filter.ts';
-import { comingOf } from '../../domain/schedule/coming.ts';
+import { behind, comingOf } from '../../domain/schedule/coming.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { Clock, TaskStore } from '../ports.ts';
@@ -159,11 +159,12 @@ export class Jobs implements JobsHandle {
     for (const trigger of triggers) {
       const spec = JSON.parse(trigger.spec) as TriggerSpec;
       if (!spec.isEnabled || trigger.paused !== null) continue;
-      const around = surroundingsOf(calendars, trigger, spec, blackouts);
+      let around = surroundingsOf(calendars, trigger, spec, blackouts);
       let from = Math.max(after, trigger.decidedUntil);
       for (let found = 0; found < count; ) {
+        const [asked, after] = [around, from];
         // One may have cost a look at each day of a year.
-        const page = unlessBroken(trigger, [], () => comingOf(spec, around, from, 1));
+        const page = unlessBroken(trigger, [], () => comingOf(spec, asked, after, 1));
         // It is paused once it is due.
         if (page === null) break;
         const { coming, until } = page;
@@ -172,6 +173,7 @@ export class Jobs implements JobsHandle {
         yield undefined;
         if (until === null || coming.length === 0) break;
         from = until;
+        around = behind(around, coming);
       }
     }
     return times.sort((a, b) => a.coming.nominal - b.coming.nominal).slice(0, count);

@@ -35,6 +35,8 @@ export interface Surroundings extends Beginning {
   readonly skips: ReadonlySet<number>;
   /** How often it may still fire; null: as often as it likes. */
   readonly runsLeft: number | null;
+  /** When the newest of those before fires, which jitter lets none overtake. Default: there is none. */
+  readonly lastAt?: number;
 }
 
 /** What becomes of a nominal time, or of times that follow one another and of which the same becomes. */
@@ -73,7 +75,7 @@ export function comingOf(
   const fates = new Fates(spec, around);
   const coming: Coming[] = [];
   let runsLeft = around.runsLeft ?? Number.POSITIVE_INFINITY;
-  let lastAt = Number.NEGATIVE_INFINITY;
+  let lastAt = around.lastAt ?? Number.NEGATIVE_INFINITY;
   let reached = after;
   for (;;) {
     const nominal = runsLeft > 0 ? fates.times.next(reached) : null;
@@ -91,6 +93,14 @@ export function comingOf(
     // These come again when their run has ended.
     if (one.at !== null && spec.timing.kind === 'delay') return { coming, until: null };
   }
+}
+
+/** What decides of the times behind these, where nobody has decided of them yet. */
+export function behind(around: Surroundings, coming: readonly Coming[]): Surroundings {
+  const fires = coming.map(({ at }) => at).filter((at) => at !== null);
+  const { runsLeft, lastAt = Number.NEGATIVE_INFINITY } = around;
+  const left = runsLeft === null ? null : runsLeft - fires.length;
+  return { ...around, runsLeft: left, lastAt: Math.max(lastAt, ...fires) };
 }
 
 /** How much later it fires than it is to: the same for one nominal time whenever it is asked. */

@@ -1,7 +1,13 @@
 /** What calendars, black-outs and people make of the times of a trigger; Chinese holidays against a table made by hand. */
 import { expect } from 'chai';
 import { Calendar, calendarWarnings, yearsOf } from '../../../master/domain/schedule/calendar.ts';
-import { type Coming, comingOf, jitterOf } from '../../../master/domain/schedule/coming.ts';
+import {
+  behind,
+  type Coming,
+  comingOf,
+  jitterOf,
+  type Surroundings,
+} from '../../../master/domain/schedule/coming.ts';
 import { dayOfDate } from '../../../master/domain/schedule/local-time.ts';
 import { haveSameTimes } from '../../../master/domain/schedule/trigger-spec.ts';
 import { china2026, holidays2026, workdays2026 } from './china-2026.ts';
@@ -140,6 +146,22 @@ describe('what becomes of the times of a trigger', () => {
       last = at ?? last;
     }
     expect(jitterOf(60_000, 'a/b', 1_000)).to.equal(jitterOf(60_000, 'a/b', 1_000));
+  });
+});
+
+describe('times that are asked for one by one', () => {
+  it('are those that are told at once: as many as may still fire, and none before the one before', () => {
+    const every = spec({ timing: { kind: 'every', everyMs: 1_000 }, jitterMs: 60_000 });
+    const asked = around({ runsLeft: 7 });
+    const all = comingOf(every, asked, 0, 50).coming;
+    const each: Coming[] = [];
+    let [rest, from]: [Surroundings, number | null] = [asked, 0];
+    while (from !== null) {
+      const { coming, until } = comingOf(every, rest, from, 1);
+      each.push(...coming);
+      [rest, from] = [behind(rest, coming), until];
+    }
+    expect(each).to.have.lengthOf(7).and.to.deep.equal(all);
   });
 });
 
