@@ -156,9 +156,6 @@ export type Observation =
       readonly event: 'executor_joined';
       readonly executorId: string;
       readonly types: readonly string[];
-      readonly host: string;
-      /** Its id outlives its process. */
-      readonly lasting: boolean;
     }
   /** Taken leave of in order, holding nothing. */
   | { readonly event: 'executor_left'; readonly executorId: string }

@@ -149,7 +149,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     const change = `Find the receivers that do not answer: ${list}.`;
     yield { ...NOTHING, subject: 'callbacks', message, change };
   },
-  *executor_flapping({ namespace, state, recent, now }, { threshold, windowMs }) {
+  *executor_flapping({ namespace, recent, now }, { threshold, windowMs }) {
     for (const [id, { count }] of recent.joins) {
       const joinCount = count.count(now, windowMs ?? 0);
       if (joinCount < (threshold ?? 1)) continue;
@@ -158,7 +158,6 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       const change = `Look at its log, or take it out of work: ${drain}.`;
       yield { ...NOTHING, subject: `executor ${id}`, message, change };
     }
-    yield* restartingOn({ state, recent, now }, threshold ?? 1, windowMs ?? 0);
   },
   *executor_not_ready({ namespace, recent, now }, rule) {
     for (const [id, { since, reason }] of recent.unready) {
@@ -219,28 +218,6 @@ function* sightOf(looked: Looked): Pieces<Sight> {
     backlog,
     budget: { remedyCount: REMEDY_COUNT_MAX },
   };
-}
-
-/** Hosts whose processes go as they come, each under another id: that as many are there as have come is no fault. */
-function* restartingOn(
-  { state, recent, now }: Pick<Looked, 'state' | 'recent' | 'now'>,
-  threshold: number,
-  windowMs: number,
-): Iterable<Finding> {
-  const stayed = new Map<string, number>();
-  for (const { id, host, connected, lasting } of state.executors.values()) {
-    if (!connected || lasting || !recent.joins.get(id)?.count.count(now, windowMs)) continue;
-    stayed.set(host, (stayed.get(host) ?? 0) + 1);
-  }
-  for (const [host, { count, types }] of recent.starts) {
-    const startCount = count.count(now, windowMs);
-    const stayedCount = stayed.get(host) ?? 0;
-    if (startCount - stayedCount < threshold) continue;
-    const what = `Executors on host ${host} have started ${startCount} times in the last ${inWords(windowMs)}, each under a new id, and ${stayedCount} of them are there (limit: ${threshold} that are not)`;
-    const message = `${what}${because(`of ${types.join(', ')}`)}.`;
-    const change = `Look at their log on host ${host}: they end soon after they have begun.`;
-    yield { ...NOTHING, subject: `executors on host ${host}`, message, change };
-  }
 }
 
 /** Of the disk that the data of the master are on. */

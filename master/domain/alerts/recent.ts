@@ -61,15 +61,6 @@ interface Happened {
   error: string | null;
 }
 
-type Joined = Extract<Observation, { event: 'executor_joined' }>;
-
-/** Processes of a host. */
-interface Started {
-  readonly count: Minutes;
-  /** Of the newest. */
-  types: readonly string[];
-}
-
 /** A task whose attempts fail. */
 interface Failing {
   readonly type: string;
@@ -96,8 +87,6 @@ export class Recent {
   readonly gaveUp = new Lately<Happened>(RECENT_KEYS_MAX);
   /** By executor. */
   readonly joins = new Lately<Happened>(RECENT_KEYS_MAX);
-  /** Executors that came for the first time under an id of their process alone, by host. */
-  readonly starts = new Lately<Started>(RECENT_KEYS_MAX);
   /** Executors that are not ready, and since when, by id. */
   readonly unready = new Lately<Unready>(RECENT_KEYS_MAX);
   /** By task. */
@@ -121,7 +110,7 @@ export class Recent {
         this.#happened(this.late, seen.task.type, seen.task.id, null);
         break;
       case 'executor_joined':
-        this.#joined(seen);
+        this.#happened(this.joins, seen.executorId, null, null);
         break;
       case 'executor_readiness':
         this.#readiness(seen.executorId, seen.readiness);
@@ -135,15 +124,6 @@ export class Recent {
         break;
       default:
     }
-  }
-
-  #joined({ executorId, types, host, lasting }: Joined): void {
-    if (!lasting && this.joins.get(executorId) === undefined) {
-      const one = this.starts.of(host, () => ({ count: new Minutes(), types }));
-      one.count.add(this.#now());
-      one.types = types;
-    }
-    this.#happened(this.joins, executorId, null, null);
   }
 
   #failed(task: Task, error: string | undefined): void {

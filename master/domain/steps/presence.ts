@@ -77,9 +77,8 @@ export function executorConnected(
   if (executor.drainRequested) sendDrain(executor, out);
   becomeIdle(state, executor);
   if (executor.booking !== null || event.booking !== null) announce(state, executor, out);
-  const { executorId, types, host, lasting } = event;
-  const about = { executorId, types, host, lasting };
-  out.effects.push({ type: 'observe', event: 'executor_joined', ...about });
+  const { executorId, types, host } = event;
+  out.effects.push({ type: 'observe', event: 'executor_joined', executorId, types });
   tell(state, out, 'executor.joined', now, { executorId }, { types, host });
 }
 

@@ -203,36 +203,6 @@ describe('what rules of alerts find', () => {
     expect(subjects('executor_flapping')).to.deep.equal([]);
   });
 
-  it('executors of a host that start and start, each under another id', () => {
-    const host = 'h';
-    const start = (id: string) =>
-      see(scheduler.connect(id, { sessionId: id, host, lasting: false }));
-    const die = (id: string) => see(scheduler.disconnect(id));
-    // As many at once as one likes, and again as many in order: they are there.
-    for (let at = 0; at < 20; at += 1) start(`h-${at}`);
-    expect(subjects('executor_flapping')).to.deep.equal([]);
-    for (let at = 0; at < 5; at += 1) {
-      expect(subjects('executor_flapping'), `${at}`).to.deep.equal([]);
-      die(`h-${at + 19}`);
-      start(`h-${at + 20}`);
-    }
-    const { subject, message, change } = only('executor_flapping');
-    expect(subject).to.equal('executors on host h');
-    expect(message).to.equal(
-      'Executors on host h have started 25 times in the last 10 min, each under a new id, and 20 of them are there (limit: 5 that are not): of echo.',
-    );
-    expect(change).to.contain('host h');
-    scheduler.now += 12 * MINUTE;
-    expect(subjects('executor_flapping')).to.deep.equal([]);
-  });
-
-  it('an executor whose id does not last, by its id where it is one process', () => {
-    for (let at = 0; at < 5; at += 1) {
-      see(scheduler.connect('h-1', { sessionId: `s/${at}`, host: 'h', lasting: false }));
-    }
-    expect(subjects('executor_flapping')).to.deep.equal(['executor h-1']);
-  });
-
   it('callbacks that are given up, by receiver and without what is behind it', () => {
     const notification = {
       url: 'https://cms.example.com/hook?key=secret',
