@@ -25,7 +25,7 @@ export class Failure extends Error {
   }
 }
 
-/** Ctrl-C while the command waited. */
+/** Ctrl-C while the command waited; Ctrl-C or Ctrl-D in place of an answer, where nothing was done. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }

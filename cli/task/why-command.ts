@@ -26,12 +26,15 @@ has ended it says so.`,
       const { change, details } = why;
       const [kind, type = ''] = partsOf(change?.target ?? '');
       const isOfLayer = change?.action === 'raise_limit' && kind === 'type' && details.overridden;
-      const view = isOfLayer ? await client.types.get(type) : null;
-      showWhy(output, why, view, namespaceOf(options.url, givenNamespace(options)));
+      // The command is an extra: where the type may not be seen, or is gone, there is none.
+      const view = isOfLayer ? await client.types.get(type).catch(() => null) : null;
+      const namespace = namespaceOf(options.url, givenNamespace(options));
+      const command = isOfLayer && view === null ? null : commandOf(why, view, namespace);
+      showWhy(output, why, command);
     });
 }
 
-function showWhy(output: Output, why: WhyView, type: TypeView | null, namespace: string): void {
+function showWhy(output: Output, why: WhyView, command: string | null): void {
   const { ahead, change, details, estimate } = why;
   const atLeast = details.ahead_at_least ? 'at least ' : '';
   output.fields(why, [
@@ -43,7 +46,7 @@ function showWhy(output: Output, why: WhyView, type: TypeView | null, namespace:
     ['ahead', ahead === null ? null : `${atLeast}${ahead}`],
     ['start', estimate && `${estimate.start_at}, or ${estimate.low} to ${estimate.high}`],
     ['change', change?.message ?? null],
-    ['command', commandOf(why, type, namespace)],
+    ['command', command],
     ...details.behind.map(({ message }) => ['then', message] as const),
   ]);
 }

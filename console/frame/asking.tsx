@@ -41,7 +41,7 @@ export interface Question {
     values: Typed,
     body: Readonly<Record<string, unknown>>,
   ) => Request | readonly Request[];
-  /** What is not there any more needs nothing: of several the others are asked for all the same. */
+  /** What is not there any more needs nothing, but for a PUT: of several the others are asked for all the same. */
   readonly isGoneDone?: boolean;
   /** With the last answer, and what it answers; not to whoever has gone elsewhere meanwhile. */
   readonly done?: (answer: unknown, asked: Request) => void;
@@ -193,7 +193,8 @@ function QuestionDialog({ question, close }: DialogProps) {
       let answer: unknown;
       for (const request of asked) {
         answer = await call<unknown>(request).catch((error: unknown) => {
-          if (!question.isGoneDone || !isGone(error)) throw error;
+          const isDone = question.isGoneDone && request.method !== 'PUT' && isGone(error);
+          if (!isDone) throw error;
         });
       }
       leave();

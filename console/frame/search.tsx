@@ -173,12 +173,13 @@ async function* looks({ id, namespace, seesExecutors, signal }: Wanted): AsyncGe
       ...{ path: '/tasks', namespace },
       query: { id_prefix: id, limit: TASKS_MAX, cursor },
     });
-  const [first, task, executors, type, jobs, booking, operation] = await Promise.all([
+  const [first, task, executors, type, job, jobs, booking, operation] = await Promise.all([
     tasksFrom(),
     ask({ path: `/task/${part}`, namespace }),
     seesExecutors ? ask<ExecutorList>({ path: '/executors', namespace, query: { id } }) : null,
     ask<TypeView>({ path: `/type/${part}`, namespace }),
-    ask<JobList>({ path: '/jobs', namespace, query: { text: id, limit: JOBS_MAX } }),
+    ask<{ readonly name: string }>({ path: `/job/${part}`, namespace }),
+    ask<JobList>({ path: '/jobs', namespace, query: { text: id } }),
     id.startsWith('bk-') ? ask({ path: `/booking/${part}`, namespace }) : null,
     id.startsWith('op-') ? ask({ path: `/operation/${part}`, namespace }) : null,
   ]);
@@ -191,10 +192,7 @@ async function* looks({ id, namespace, seesExecutors, signal }: Wanted): AsyncGe
   const others = [
     ...(executors?.executors ?? []).map((one) => found('executor', 'executor', one.executor_id)),
     ...(type === null || !isKnown(type) ? [] : [found('type', 'type', type.type)]),
-    // Others have it in what is said of them.
-    ...(jobs?.jobs ?? [])
-      .filter(({ name }) => name.toLowerCase().includes(id.toLowerCase()))
-      .map(({ name }) => found('job', 'job', name)),
+    ...jobsNamed(id, job, jobs?.jobs ?? []).map((name) => found('job', 'job', name)),
     ...(booking === null ? [] : [found('bookings.booking', 'booking', id)]),
     ...(operation === null ? [] : [found('operation', 'operation', id)]),
   ];
@@ -211,6 +209,18 @@ async function* looks({ id, namespace, seesExecutors, signal }: Wanted): AsyncGe
   }
   const known = all().length > 0 ? all() : await lookElsewhere(id, namespace, ask);
   yield { found: known, state: next === null && !isUnsure ? 'done' : 'more' };
+}
+
+/** First the one that has just this name. Of those that the API finds others have it in what is said of them. */
+function jobsNamed(
+  part: string,
+  job: { readonly name: string } | null,
+  jobs: readonly { readonly name: string }[],
+): string[] {
+  const names = jobs
+    .map(({ name }) => name)
+    .filter((name) => name.toLowerCase().includes(part.toLowerCase()));
+  return [...new Set([...(job === null ? [] : [job.name]), ...names])].slice(0, JOBS_MAX);
 }
 
 /** There is an answer for every name. */

@@ -147,7 +147,8 @@ describe('what is shipped to run a master with', () => {
     expect(master?.environment?.['SODA_TRUSTED_PROXIES']).to.equal(proxy);
   });
 
-  it('tells Kubernetes of pods whose executors are busy, and of those that are so no more', async () => {
+  /** What busyness.mjs tells of each pod, in its first round. @param count it is let go on until it has told of so many. */
+  async function costsOf(namespaces: string, count: number): Promise<Record<string, string>> {
     const folder = mkdtempSync(join(tmpdir(), 'soda-busyness-'));
     const answers: Record<string, unknown> = {
       '/scheduler/v2/ns/news/executors': {
@@ -179,10 +180,12 @@ describe('what is shipped to run a master with', () => {
     const server = createServer((req, res) => {
       const route = (req.url ?? '').split('?')[0] ?? '';
       res.setHeader('content-type', 'application/json');
+      // Of a namespace that may not be read.
+      if (route.endsWith('/executors') && !(route in answers)) res.statusCode = 403;
       void text(req).then((body) => {
         if (req.method === 'PATCH') patched[route.split('/').at(-1) ?? ''] = body;
         res.end(JSON.stringify(answers[route] ?? {}));
-        if (Object.keys(patched).length === 3) server.emit('told');
+        if (Object.keys(patched).length === count) server.emit('told');
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -194,7 +197,7 @@ describe('what is shipped to run a master with', () => {
       stdio: 'inherit',
       env: {
         ...{ SODA_URL: url, KUBERNETES_URL: url, POD_NAMESPACE: 'media', POD_SELECTOR: 'a=b' },
-        SODA_NAMESPACES: 'news,film',
+        SODA_NAMESPACES: namespaces,
         ...{ SODA_TOKEN_FILE: word, KUBERNETES_TOKEN_FILE: word },
       },
     });
@@ -206,12 +209,19 @@ describe('what is shipped to run a master with', () => {
     server.closeAllConnections();
     rmSync(folder, { recursive: true });
     expect(code).to.equal(0);
-    const costs = Object.entries(patched).map(([pod, body]) => [pod, /"(\d+)"\}/.exec(body)?.[1]]);
-    expect(Object.fromEntries(costs)).to.deep.equal({
-      'pod-a': '100',
-      'pod-b': '0',
-      'pod-d': '100',
-    });
+    return Object.fromEntries(
+      Object.entries(patched).map(([pod, body]) => [pod, /"(\d+)"\}/.exec(body)?.[1] ?? body]),
+    );
+  }
+
+  it('tells Kubernetes of pods whose executors are busy, and of those that are so no more', async () => {
+    const costs = { 'pod-a': '100', 'pod-b': '0', 'pod-d': '100' };
+    expect(await costsOf('news,film', 3)).to.deep.equal(costs);
+  });
+
+  it('tells of none that it is busy no more while a namespace cannot be read', async () => {
+    const costs = { 'pod-a': '100', 'pod-d': '100' };
+    expect(await costsOf('news,closed,film', 2)).to.deep.equal(costs);
   });
 
   it('has units that systemd takes, and that leave little open (systemd-analyze)', function () {

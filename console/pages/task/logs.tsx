@@ -290,12 +290,17 @@ async function firstError(
 function useLog(taskId: string, hasEnded: boolean, { level, text, attempt, from }: Filter): Shown {
   const { namespace } = useFrame().place;
   const [shown, setShown] = useState<Shown>(NOTHING);
+  const wanted = JSON.stringify([taskId, namespace, level, text, attempt, from]);
+  const lastWanted = useRef(wanted);
   useEffect(() => {
+    // What other filters have found is not shown under new ones.
+    if (lastWanted.current !== wanted) setShown(NOTHING);
+    lastWanted.current = wanted;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
     let after = from === '' ? undefined : from;
     let count = 0;
-    // What is shown stays until there is something in its place.
+    // Where the task alone has ended or begun anew, what is shown stays until there is something in its place.
     let isFirst = true;
     const ask = async (): Promise<void> => {
       if (!document.hidden && (await more())) return;

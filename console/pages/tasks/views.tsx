@@ -105,10 +105,10 @@ function Actions({ of: view, all, done }: ActionsProps) {
     verb: t('views.rename'),
     fields: [nameField(name)],
     request: ({ name: next = '' }) => {
-      if (all.some((one) => one.name === next)) throw new Error(t('views.rename.taken'));
       renamed = next.trim();
+      if (all.some((one) => one.name === renamed)) throw new Error(t('views.rename.taken'));
       // It stands under both names for a moment, and never under none.
-      return [saving(next, filtersOf(view), namespace), removal];
+      return [saving(renamed, filtersOf(view), namespace), removal];
     },
     isGoneDone: true,
     done: () => {

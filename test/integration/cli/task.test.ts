@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createClient, type TaskView } from '@soda-scheduler/client';
+import { problem } from '../../helpers/fake-http-api.ts';
 import { commandSuite } from '../../helpers/soda/command.ts';
 
 describe('soda task', function () {
@@ -72,10 +73,26 @@ describe('soda task', function () {
       expect(out).to.match(new RegExp(`^state: +${state}$`, 'm'));
       expect(out).not.to.contain('undefined');
     }
-    const problem = { status: 404, detail: 'There is no such route.', code: 404 };
-    api.intercept = ({ path }) => (path.endsWith('/why') ? [404, problem] : undefined);
+    const noRoute = { status: 404, detail: 'There is no such route.', code: 404 };
+    api.intercept = ({ path }) => (path.endsWith('/why') ? [404, noRoute] : undefined);
     const { err } = await run(['task', 'why', 'movie-1']);
     expect(err).to.contain('soda: is the master older than this soda?');
+  });
+
+  it('tells why a task waits, without a command, where its type may not be seen', async () => {
+    const change = { action: 'raise_limit', target: 'type/hello', value: 3, message: 'More.' };
+    const limit = { name: 'limits.max_running', holders: [] };
+    const details = { behind: [], overridden: true, limit };
+    const why = { task_id: 'a', state: 'waiting', reason: 'limit', message: 'Full.', ahead: 0 };
+    api.intercept = ({ path }) => {
+      if (path === '/task/a/why') return [200, { ...why, estimate: null, change, details }];
+      return path === '/type/hello' ? problem(403, 'not for you') : undefined;
+    };
+    const { code, out, err } = await run(['task', 'why', 'a']);
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' });
+    expect(out)
+      .to.match(/^change: +More.$/m)
+      .and.not.to.match(/soda type/);
   });
 
   it('shows the head start of a task, and when its callback is tried again', async () => {

@@ -21,6 +21,10 @@ export function describeTasks(console: () => Console): void {
 
     await views.getByRole('button', { name: 'Open first' }).click();
     await views.getByRole('button', { name: 'Rename' }).click();
+    // Its own name is no other, also with a space behind it.
+    await page.getByRole('textbox', { name: /^Name/ }).fill('lost-nights ');
+    await confirm('Rename');
+    await page.getByText('There is a view of this name: remove that one first.').waitFor();
     await page.getByRole('textbox', { name: /^Name/ }).fill('nights');
     await confirm('Rename');
     await views.getByRole('link', { name: 'nights', exact: true }).waitFor();

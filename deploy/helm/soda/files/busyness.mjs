@@ -34,14 +34,22 @@ async function ask(url, method = 'GET', body) {
 
 async function tell() {
   const busy = new Set();
-  // The host of an executor is the name of its pod.
+  let isWhole = true;
   for (const soda of sodas) {
-    for (const { host, current } of await soda.executors()) if (current) busy.add(host);
+    try {
+      // The host of an executor is the name of its pod.
+      for (const { host, current } of await soda.executors()) if (current) busy.add(host);
+    } catch (error) {
+      isWhole = false;
+      complain(error);
+    }
   }
   const { items } = await ask(`${pods}?labelSelector=${encodeURIComponent(POD_SELECTOR)}`);
   for (const { metadata } of items) {
     const cost = busy.has(metadata.name) ? '100' : '0';
     if ((metadata.annotations?.[ANNOTATION] ?? '0') === cost) continue;
+    // It may be busy for a namespace that could not be read.
+    if (cost === '0' && !isWhole) continue;
     const patch = { metadata: { annotations: { [ANNOTATION]: cost } } };
     // It may be gone by now.
     await ask(`${pods}/${metadata.name}`, 'PATCH', patch).catch(complain);

@@ -1,12 +1,12 @@
 /** What commands do where an executor has left, where nobody reads any more, and where nobody answers a question. */
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { problem } from '../../../helpers/fake-http-api.ts';
 import { commandSuite, soda } from '../../../helpers/soda/command.ts';
 
-/** Runs a command on a terminal of its own. */
+/** Runs a command on a terminal of its own: that of util-linux does. */
 const SCRIPT = '/usr/bin/script';
 
 describe('soda where somebody has left', () => {
@@ -59,12 +59,15 @@ describe('soda where somebody has left', () => {
     expect(code).to.equal(4);
   });
 
+  let onTerminal: ChildProcessWithoutNullStreams | undefined;
+  afterEach(() => onTerminal?.kill());
+
   for (const [name, key] of [
     ['Ctrl-C', '\u0003'],
     ['Ctrl-D', '\u0004'],
   ] as const) {
     it(`ends with 130 by ${name} in place of an answer, and has done nothing`, async function () {
-      if (!existsSync(SCRIPT)) return this.skip();
+      if (process.platform !== 'linux' || !existsSync(SCRIPT)) return this.skip();
       const asked: string[] = [];
       api.intercept = ({ path, body }) => {
         asked.push(`${path} ${JSON.stringify(body)}`);
@@ -74,6 +77,7 @@ describe('soda where somebody has left', () => {
       const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
         env: { ...process.env, SODA_URL: api.url },
       });
+      onTerminal = child;
       let said = '';
       child.stdout.on('data', (data: Buffer) => {
         said += data.toString();
