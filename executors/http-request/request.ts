@@ -128,12 +128,16 @@ class Exchange {
       let pauseMs = poll.interval_seconds * 1000;
       try {
         const answer = await this.#send(where, 'GET', lowerCased(this.#params.headers));
-        const hasFailed = poll.failed !== undefined && holds(poll.failed, answer.body);
         // Whoever tries again wants another one: asked for this one, the answer would be the same for ever.
-        if (hasFailed || GONE.includes(answer.status)) ctx.checkpoint({ run: this.#run + 1 });
+        const another = { run: this.#run + 1 };
+        if (GONE.includes(answer.status)) ctx.checkpoint(another);
+        // Before the body is believed: a gateway that is in the way has one, too.
         expectStatus(answer, undefined);
         failureCount = 0;
-        if (hasFailed) throw new NonRetryableError(`it has failed: ${excerptOf(answer.body)}`);
+        if (poll.failed !== undefined && holds(poll.failed, answer.body)) {
+          ctx.checkpoint(another);
+          throw new NonRetryableError(`it has failed: ${excerptOf(answer.body)}`);
+        }
         if (holds(poll.done, answer.body)) return answer;
         reportPercent(ctx, poll, answer.body);
       } catch (error) {

@@ -326,6 +326,18 @@ describe('http.request', () => {
       expect((await begin()).checkpoints).to.have.length(1);
     });
 
+    it('believes no gateway that what was begun has failed', async () => {
+      const begun = job('x', { state: 'done' });
+      let askedCount = 0;
+      reply = (response, request) => {
+        const isFirst = request.method === 'GET' && askedCount++ === 0;
+        (isFirst ? json({ state: 'failed' }, 503) : begun)(response, request);
+      };
+      const { result, checkpoints } = await begin();
+      expect(result).to.deep.include({ body: { state: 'done' } });
+      expect(checkpoints).to.deep.equal([{ poll: `${base}/jobs/x`, run: 0 }]);
+    });
+
     it('waits for ten minutes at the most, whatever a server says', async () => {
       const settings = requestSettings.parse({ hosts: [host], addresses: ['127.0.0.1'] });
       const requests = new GuardedRequests({ ...settings, names });
