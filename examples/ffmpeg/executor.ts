@@ -48,7 +48,7 @@ const SWEEP_EVERY_MS = 3_600_000;
 const UNUSED_MS_IF_FULL = 3_600_000;
 
 function complain(error: unknown): void {
-  console.error(`MEDIA_ROOT cannot be swept: ${(error as Error).message}`);
+  console.error(`MEDIA_ROOT cannot be swept of all: ${(error as Error).message}`);
 }
 
 async function main(env: z.output<typeof settings>): Promise<void> {
@@ -67,23 +67,22 @@ async function main(env: z.output<typeof settings>): Promise<void> {
   if (keys !== null && mediaRoot.holds(keys)) {
     throw new Error(`KEYS ${env.KEYS} is inside MEDIA_ROOT, where tasks could read it`);
   }
-  let problem: string | null = null;
+  const { freeBytesMin } = storage;
   const clean = async () => {
-    const unusedMs = problem === null ? env.WORK_HOURS * 3_600_000 : UNUSED_MS_IF_FULL;
-    const removed = await sweep(mediaRoot, unusedMs).catch(complain);
-    if (removed && removed.length > 0) {
+    const isFull = await mediaRoot.isFull(freeBytesMin);
+    const unusedMs = isFull ? UNUSED_MS_IF_FULL : env.WORK_HOURS * 3_600_000;
+    const removed = await sweep(mediaRoot, unusedMs, complain);
+    if (removed.length > 0) {
       console.log(`removed what is left of tasks that do not run again: ${removed.join(', ')}`);
     }
   };
+  let wasFull = false;
   const problemOf = async () => {
-    const before = problem;
-    problem = await mediaRoot.problem(storage.freeBytesMin);
-    // The first time it may be helped at once; then by the hour.
-    if (problem !== null && before === null) {
-      await clean();
-      problem = await mediaRoot.problem(storage.freeBytesMin);
-    }
-    return problem;
+    const isFull = await mediaRoot.isFull(freeBytesMin);
+    // The first time it may be helped at once, then by the hour. It takes longer than an answer may.
+    if (isFull && !wasFull) void clean();
+    wasFull = isFull;
+    return mediaRoot.problem(freeBytesMin);
   };
   const executor = createExecutor({
     ...executorOptions(env),

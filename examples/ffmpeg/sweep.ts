@@ -29,26 +29,40 @@ export async function noteTargets(folder: WorkFolder, beside: Beside): Promise<v
 
 /**
  * Resolves to the names of the tasks whose folders were removed: nobody has used them for `unusedMs`. A task that runs uses
- * its folder, and one that comes again later makes everything anew.
+ * its folder, and one that comes again later makes everything anew. What cannot be removed is told, and keeps nothing else.
  */
-export async function sweep(mediaRoot: MediaRoot, unusedMs: number): Promise<readonly string[]> {
-  const root = mediaRoot.workFolders;
+export async function sweep(
+  mediaRoot: MediaRoot,
+  unusedMs: number,
+  onFailure: (error: unknown) => void,
+): Promise<readonly string[]> {
   const removed: string[] = [];
-  for (const name of await readdir(root).catch(() => [])) {
-    const path = join(root, name);
-    const isGoing = name.startsWith(GOING);
-    const taskName = isGoing ? name.slice(GOING.length).replace(/^\d+~/, '') : name;
-    const [namespace = '', id, ...more] = taskName.split('~');
-    if (id === undefined || more.length > 0 || !(await isUnused(path, unusedMs))) continue;
-    // At once, so that an attempt that begins now does not find half of it. What is going already was left by a sweep that died.
-    const going = isGoing ? path : join(root, `${GOING}${process.pid}~${name}`);
-    if (!isGoing && !(await takeAside(path, going, unusedMs))) continue;
-    // An attempt that has begun since looks after what is beside its targets.
-    if (!existsSync(join(root, taskName))) await removeBeside(mediaRoot, going, { namespace, id });
-    await rm(going, { recursive: true, force: true });
-    if (!isGoing) removed.push(id);
+  for (const name of await readdir(mediaRoot.workFolders).catch(() => [])) {
+    try {
+      const id = await sweepOne(mediaRoot, name, unusedMs);
+      if (id !== null) removed.push(id);
+    } catch (error) {
+      onFailure(error);
+    }
   }
   return removed;
+}
+
+/** Resolves to the name of the task whose folder it has taken and removed. */
+async function sweepOne(mediaRoot: MediaRoot, name: string, unusedMs: number) {
+  const root = mediaRoot.workFolders;
+  const path = join(root, name);
+  const isGoing = name.startsWith(GOING);
+  const taskName = isGoing ? name.slice(GOING.length).replace(/^\d+~/, '') : name;
+  const [namespace = '', id, ...more] = taskName.split('~');
+  if (id === undefined || more.length > 0 || !(await isUnused(path, unusedMs))) return null;
+  // At once, so that an attempt that begins now does not find half of it. What is going already was left by a sweep that died.
+  const going = isGoing ? path : join(root, `${GOING}${process.pid}~${name}`);
+  if (!isGoing && !(await takeAside(path, going, unusedMs))) return null;
+  // An attempt that has begun since looks after what is beside its targets.
+  if (!existsSync(join(root, taskName))) await removeBeside(mediaRoot, going, { namespace, id });
+  await rm(going, { recursive: true, force: true });
+  return isGoing ? null : id;
 }
 
 async function isUnused(path: string, unusedMs: number): Promise<boolean> {

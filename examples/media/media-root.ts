@@ -32,13 +32,24 @@ export class MediaRoot {
   async problem(freeBytesMin: number): Promise<string | null> {
     try {
       await access(this.#path, constants.W_OK);
-      const { bavail, bsize } = await statfs(this.#path);
-      if (bavail * bsize >= freeBytesMin) return null;
+      const freeBytes = await this.#freeBytes();
+      if (freeBytes >= freeBytesMin) return null;
       const inMb = (bytes: number) => Math.floor(bytes / 1e6);
-      return `MEDIA_ROOT has ${inMb(bavail * bsize)} MB left, and needs ${inMb(freeBytesMin)}`;
+      return `MEDIA_ROOT has ${inMb(freeBytes)} MB left, and needs ${inMb(freeBytesMin)}`;
     } catch (error) {
       return `MEDIA_ROOT cannot be written: ${(error as NodeJS.ErrnoException).code}`;
     }
+  }
+
+  /** Whether it has less room than that. False where nobody can tell. */
+  async isFull(freeBytesMin: number): Promise<boolean> {
+    const freeBytes = await this.#freeBytes().catch(() => Number.POSITIVE_INFINITY);
+    return freeBytes < freeBytesMin;
+  }
+
+  async #freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.#path);
+    return bavail * bsize;
   }
 
   /** The real path of an existing regular file. @throws {NonRetryableError}; `InputUnavailableError`: there is none. */

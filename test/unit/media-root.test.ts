@@ -38,6 +38,16 @@ describe('the media root', () => {
     }
   });
 
+  it('is full where it has too little room, and not where nobody can tell', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'soda-media-'));
+    const root = await MediaRoot.open(folder);
+    expect(await root.isFull(0)).to.equal(false);
+    expect(await root.isFull(1e30)).to.equal(true);
+    rmSync(folder, { recursive: true });
+    expect(await root.isFull(1e30)).to.equal(false);
+    expect(await root.problem(1e30)).to.equal('MEDIA_ROOT cannot be written: ENOENT');
+  });
+
   it('makes no directory before something is written into it', async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'soda-media-')));
     try {

@@ -85,7 +85,10 @@ class FolderPlace implements Place {
     await noteTargets(this.#work, { files: [], folder: this.folder });
     await bringBackFolder(this.folder, this.#task);
     // Also where there is nothing to make: the attempt that has put it there may have died before it had removed the older one.
-    await removeLeftovers([this.folder], this.#task);
+    await removeLeftovers([this.folder], this.#task).catch((error: unknown) => {
+      const why = (error as Error).message;
+      this.#ctx.log.warn(`what is left beside output ${this.#output} cannot be removed: ${why}`);
+    });
     if (!(await mayBeReplaced(this.folder))) throw this.#isNoLadder();
     const before = await ladderIn(this.folder);
     return before?.fingerprint === mark ? before : null;

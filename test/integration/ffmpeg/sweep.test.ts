@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -21,6 +22,7 @@ import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 
 const HOUR_MS = 3_600_000;
+const SAYS_MS_MAX = 20_000;
 
 describe('the sweep of a media root', () => {
   let root: string;
@@ -34,6 +36,7 @@ describe('the sweep of a media root', () => {
 
   const taskOf = (id: string) =>
     ({ namespace: 'default', id }) as Parameters<typeof WorkFolder.within>[1];
+  const fail = (error: unknown) => expect.fail(String(error));
   const work = () => readdirSync(mediaRoot.workFolders);
 
   /** An attempt that has begun to write beside its target, and is gone. */
@@ -57,10 +60,10 @@ describe('the sweep of a media root', () => {
     writeFileSync(join(root, 'out/a.mp4'), 'precious');
     mkdirSync(join(mediaRoot.workFolders, 'of somebody else'));
     utimesSync(join(mediaRoot.workFolders, 'of somebody else'), 1, 1);
-    expect(await sweep(mediaRoot, 24 * HOUR_MS)).to.deep.equal(['old']);
+    expect(await sweep(mediaRoot, 24 * HOUR_MS, fail)).to.deep.equal(['old']);
     expect(work()).to.have.members(['default~new', 'of somebody else']);
     expect(readdirSync(join(root, 'out'))).to.have.members(['.soda~default~new~0~abc', 'a.mp4']);
-    expect(await sweep(mediaRoot, 24 * HOUR_MS)).to.deep.equal([]);
+    expect(await sweep(mediaRoot, 24 * HOUR_MS, fail)).to.deep.equal([]);
   });
 
   it('believes no note that leads elsewhere', async () => {
@@ -72,7 +75,7 @@ describe('the sweep of a media root', () => {
       JSON.stringify({ files: [join(outside, 'a.mp4')], folder: outside }),
     );
     utimesSync(mediaRoot.workFolder(taskOf('old')), 1, 1);
-    expect(await sweep(mediaRoot, HOUR_MS)).to.deep.equal(['old']);
+    expect(await sweep(mediaRoot, HOUR_MS, fail)).to.deep.equal(['old']);
     expect(readdirSync(outside)).to.have.length(1);
     rmSync(outside, { recursive: true });
   });
@@ -86,22 +89,44 @@ describe('the sweep of a media root', () => {
     const env = { MEDIA_ROOT: root, FREE_MB_MIN: '1e9', SODA_URL: 'http://127.0.0.1:1' };
     const executor = spawn(process.execPath, args, {
       ...{ env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] },
+      // Where it says nothing.
+      ...{ timeout: SAYS_MS_MAX, killSignal: 'SIGKILL' },
     });
     let said = '';
-    for await (const text of executor.stdout.setEncoding('utf8')) {
-      said += text;
-      if (said.includes('removed')) break;
+    try {
+      for await (const text of executor.stdout.setEncoding('utf8')) {
+        said += text;
+        if (said.includes('removed')) break;
+      }
+    } finally {
+      executor.kill('SIGKILL');
+      if (executor.exitCode === null && executor.signalCode === null) await once(executor, 'exit');
     }
-    executor.kill('SIGKILL');
-    if (executor.exitCode === null && executor.signalCode === null) await once(executor, 'exit');
     expect(said).to.include('removed what is left of tasks that do not run again: old');
     expect(work()).to.deep.equal(['default~new']);
+  });
+
+  it('goes on past what it cannot remove', async () => {
+    await leave('a', 30);
+    await leave('b', 30);
+    // A folder that gets its name back cannot get this one.
+    symlinkSync('nowhere', join(root, 'vod'));
+    mkdirSync(join(root, '.soda~default~a~0~abc~old'));
+    const path = mediaRoot.workFolder(taskOf('a'));
+    const targets = { files: [], folder: join(mediaRoot.workFolders, '../vod') };
+    writeFileSync(join(path, 'targets.json'), JSON.stringify(targets));
+    utimesSync(path, 1, 1);
+    const failures: string[] = [];
+    const onFailure = (error: unknown) => failures.push(String(error));
+    expect(await sweep(mediaRoot, HOUR_MS, onFailure)).to.deep.equal(['b']);
+    expect(failures).to.have.length(1);
+    expect(failures[0]).to.include('ENOTDIR');
   });
 
   it('leaves a task that goes on', async () => {
     await leave('long', 30);
     await WorkFolder.within(mediaRoot, taskOf('long'), { token: '1.2' }, async () => {
-      expect(await sweep(mediaRoot, HOUR_MS)).to.deep.equal([]);
+      expect(await sweep(mediaRoot, HOUR_MS, fail)).to.deep.equal([]);
     });
     expect(work()).to.deep.equal([]);
   });
@@ -125,7 +150,7 @@ describe('the sweep of a media root', () => {
     const going = join(mediaRoot.workFolders, '.going~1~default~old');
     expect(await takeAside(path, going, HOUR_MS)).to.equal(true);
     mkdirSync(join(mediaRoot.workFolders, '.going~2~default~new'));
-    expect(await sweep(mediaRoot, HOUR_MS)).to.deep.equal([]);
+    expect(await sweep(mediaRoot, HOUR_MS, fail)).to.deep.equal([]);
     expect(work()).to.deep.equal(['.going~2~default~new']);
     expect(readdirSync(join(root, 'out'))).to.deep.equal([]);
   });
