@@ -3,6 +3,7 @@
  * how far it is and what it shows. It never goes on without its lease: it ends when it is told to, and by itself when it
  * has stood still for so long that it must have lost it.
  */
+import os from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   NonRetryableError,
@@ -90,6 +91,7 @@ class Push {
       await this.#pushUntilOver(timeline, sources, outlet);
       await outlet.end();
       if (!this.#report.wasOnAir) {
+        if (this.#report.sentUntil !== null) return this.#late(timeline);
         throw new RetryableError(`nothing could be sent: ${outlet.lastWords}`);
       }
       return this.#report.result();
@@ -199,13 +201,13 @@ class Push {
       parts: sources,
       fallback: sources.fallback,
     });
-    for (let [before, wallBefore] = [performance.now(), Date.now()]; ; ) {
+    for (let [before, upBefore] = [performance.now(), upMs()]; ; ) {
       const delayMs = Math.max(0, pacer.nextAt - performance.now());
       await wait(delayMs, undefined, { signal: this.#ctx.signal });
-      const [now, wall] = [performance.now(), Date.now()];
+      const [now, up] = [performance.now(), upMs()];
       // While a machine is suspended its monotonic clock stands still as well.
-      this.#assertAwake(Math.max(now - before, wall - wallBefore) - delayMs);
-      [before, wallBefore] = [now, wall];
+      this.#assertAwake(Math.max(now - before, up - upBefore) - delayMs);
+      [before, upBefore] = [now, up];
       watch.look(now);
       this.#assertSending(now, outlet);
       const { from, count, skippedCount } = pacer.take(now);
@@ -257,6 +259,11 @@ class Push {
       { retryAfterMs: 0 },
     );
   }
+}
+
+/** How long this machine has been up. On Linux it goes on while the machine is suspended, and no step of its clock moves it. */
+function upMs(): number {
+  return os.uptime() * 1000;
 }
 
 interface Sources {

@@ -1,7 +1,7 @@
 /** Pushes with the real ffmpeg to a receiver that counts who sends, what is shown, and which time it bears. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NonRetryableError, RetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
@@ -255,16 +255,33 @@ describe('a live push', function () {
   });
 
   it('ends by itself after its machine was suspended', async () => {
-    const { now } = Date;
+    const { uptime } = os;
     try {
       const { error } = await push({
         params: { url: receiver.url('suspended') },
         settings: { standstillMsMax: 3_000 },
         onEvent: ({ name }) => {
-          if (name === 'session_began') Date.now = () => now() + 60_000;
+          if (name === 'session_began') os.uptime = () => uptime() + 60;
         },
       });
       expect((error as Error).message).to.match(/^this process stood still for 6\d s$/);
+    } finally {
+      os.uptime = uptime;
+    }
+  });
+
+  it('goes on where the clock of its machine is set', async () => {
+    const { now } = Date;
+    try {
+      const { error } = await push({
+        params: { path: 'set.flv', ends_at: now() + 6_000 },
+        settings: { standstillMsMax: 30_000 },
+        onEvent: ({ name }) => {
+          if (name === 'session_began') Date.now = () => now() + 60_000;
+        },
+      });
+      expect(error).to.equal(undefined);
+      expect(Date.now).not.to.equal(now);
     } finally {
       Date.now = now;
     }
@@ -305,11 +322,16 @@ describe('a live push', function () {
   });
 
   it('that could send nothing has failed, however near its end it began', async () => {
-    const { error } = await push({
-      params: { url: 'rtmp://127.0.0.1:1/live/key', ends_at: Date.now() + 8_000 },
+    const params = () => ({
+      url: 'rtmp://127.0.0.1:1/live/key',
+      ends_at: Date.now() + 4_000,
     });
+    const { error } = await push({ params: params() });
     expect(error).to.be.instanceOf(RetryableError);
     expect((error as Error).message).to.match(/^nothing could be sent: the sender ended/);
+    // Unless an attempt before it has sent all but the end.
+    const checkpoint = { version: 1, inputs: [], sent_until: Date.now() - 6_000 };
+    expect((await push({ params: params(), checkpoint })).result).to.include({ sessions: 0 });
   });
 
   it('does not look into again what it did when a booking had it, and says then what is missing', async () => {
