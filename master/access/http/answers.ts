@@ -94,7 +94,8 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   stale: {
     status: 412,
-    means: 'It is not at the version that `If-Match` names: it has changed since.',
+    means:
+      'It is not at the version that `If-Match` names, in quotes (`"9"`): it has changed since.',
   },
   tooLarge: { status: 413, means: 'The body, or the params in it, are too large.' },
   notJson: { status: 415, means: 'The body is not JSON in UTF-8, or is compressed.' },
