@@ -354,7 +354,7 @@ describe('a live push', function () {
     expect(probed.inputs.map(({ name }) => name)).to.deep.equal(['main.mp4']);
 
     const settings = { ffprobe: '/nonexistent', probed };
-    const ends_at = Date.now() + 1_000;
+    const ends_at = Date.now() + 6_000;
     const { error } = await push({ params: { ...params, ends_at }, settings });
     expect(error).to.equal(undefined);
     const { error: failed } = await push({
