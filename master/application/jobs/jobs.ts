@@ -162,9 +162,9 @@ export class Jobs implements JobsHandle {
       let around = surroundingsOf(calendars, trigger, spec, blackouts);
       let from = Math.max(after, trigger.decidedUntil);
       for (let found = 0; found < count; ) {
-        const [asked, after] = [around, from];
+        const [asked, since] = [around, from];
         // One may have cost a look at each day of a year.
-        const page = unlessBroken(trigger, [], () => comingOf(spec, asked, after, 1));
+        const page = unlessBroken(trigger, [], () => comingOf(spec, asked, since, 1));
         // It is paused once it is due.
         if (page === null) break;
         const { coming, until } = page;
