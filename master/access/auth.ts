@@ -69,7 +69,7 @@ export function createAuthorizer(
   logins: Logins,
   rareLog: Log,
 ): Authorizer {
-  const holders = identitiesByDigest(configured);
+  const identities = identitiesByDigest(configured);
   const addressOf = senderBehind(configured.trustedProxies);
 
   function identityOf(req: IncomingMessage, address: string): Identity {
@@ -80,7 +80,7 @@ export function createAuthorizer(
       logins.checkPage(req);
       return identity;
     }
-    if (holders.size === 0) {
+    if (identities.size === 0) {
       refuseWebPage(req);
       if (!isToBeKnown(req.headers)) return { name: null, role: 'admin', ...unlimited };
     }
@@ -112,7 +112,7 @@ export function createAuthorizer(
 
   /** Null: it opens nothing. @throws {Problem} nobody knows yet. */
   function identityUnder(digest: string): Identity | null {
-    const identity = holders.get(digest) ?? tokens.use(digest);
+    const identity = identities.get(digest) ?? tokens.use(digest);
     if (identity !== null || tokens.isLoaded) return identity;
     throw new Problem('unavailable', 'The master is starting: it does not know its tokens yet.');
   }
@@ -120,7 +120,7 @@ export function createAuthorizer(
   function unknownToken(why: string, address: string): Problem {
     rareLog.warn('a request without a valid token', { why, address });
     const need =
-      holders.size > 0 ? 'A valid bearer token is required.' : 'Here it may be left out.';
+      identities.size > 0 ? 'A valid bearer token is required.' : 'Here it may be left out.';
     return new Problem('noToken', `${why} ${need}`);
   }
 
@@ -148,16 +148,16 @@ export function createAuthorizer(
 
 /** By the digests of their tokens. */
 function identitiesByDigest(configured: ConfiguredTokens): ReadonlyMap<string, Identity> {
-  const holders = new Map<string, Identity>();
+  const identities = new Map<string, Identity>();
   for (const [role, token] of [
     ['submit', configured.submitToken],
     ['executor', configured.executorToken],
     ['admin', configured.adminToken],
   ] as const) {
     if (token !== null)
-      holders.set(digestOf(token), { name: `config:${role}`, role, ...unlimited });
+      identities.set(digestOf(token), { name: `config:${role}`, role, ...unlimited });
   }
-  return holders;
+  return identities;
 }
 
 function bearerOf({ authorization = '' }: IncomingMessage['headers']): string | undefined {

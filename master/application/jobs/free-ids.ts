@@ -8,32 +8,35 @@ import type { TaskStore } from '../ports.ts';
 import type { Templates } from './templates.ts';
 
 /** Of ids that there are: of which job the task is a run; null: of none. */
-export type Holders = ReadonlyMap<string, string | null>;
+export type JobsByTaskId = ReadonlyMap<string, string | null>;
 
-export async function jobsByTaskId(store: TaskStore, ids: readonly string[]): Promise<Holders> {
-  const holders = new Map<string, string | null>();
+export async function jobsByTaskId(
+  store: TaskStore,
+  ids: readonly string[],
+): Promise<JobsByTaskId> {
+  const byTaskId = new Map<string, string | null>();
   let left = ids.length === 0 ? [] : [...(await store.findIds(ids)).keys()];
   // Of one that cannot be read nobody knows more.
-  for (const id of left) holders.set(id, null);
+  for (const id of left) byTaskId.set(id, null);
   while (left.length > 0) {
     const found = await store.findTasks(left, TURN_READ_BYTES_MAX);
     for (const [id, stored] of found) {
-      if (stored !== null) holders.set(id, stored.task.job?.name ?? null);
+      if (stored !== null) byTaskId.set(id, stored.task.job?.name ?? null);
     }
     left = left.filter((id) => !found.has(id));
   }
-  return holders;
+  return byTaskId;
 }
 
 /** The time with the id that its run has. Taken: the job has run it already. */
 export function withFreeId<T extends { readonly taskId: string }>(
   time: T,
   job: string,
-  holders: Holders,
+  byTaskId: JobsByTaskId,
   templates: Templates,
 ): T & { readonly isTaken: boolean } {
-  const holder = holders.get(time.taskId);
-  const isTaken = holder === job;
-  if (holder === undefined || isTaken) return { ...time, isTaken };
+  const ofJob = byTaskId.get(time.taskId);
+  const isTaken = ofJob === job;
+  if (ofJob === undefined || isTaken) return { ...time, isTaken };
   return { ...time, taskId: templates.anotherIdOf(time.taskId), isTaken };
 }

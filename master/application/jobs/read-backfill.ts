@@ -44,11 +44,11 @@ export async function readBackfill(
   const named = found.times.map((time) => {
     return { ...time, taskId: templates.taskIdOf(name, of, time.nominal, time.rerun) };
   });
-  const holders = await jobsByTaskId(
+  const byTaskId = await jobsByTaskId(
     store,
     named.map(({ taskId }) => taskId),
   );
-  const times = named.map((time) => withFreeId(time, name, holders, templates));
+  const times = named.map((time) => withFreeId(time, name, byTaskId, templates));
   const typeOf = (type: string) => state.types.get(type) ?? null;
   const base = times.length === 0 ? '' : templates.taskOf(job, typeOf, null);
   const { version } = job;

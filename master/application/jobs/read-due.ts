@@ -135,11 +135,11 @@ export class DueReader {
   async withTaken(due: readonly DueTrigger[]): Promise<readonly DueTrigger[]> {
     const ids = due.flatMap((one) => one.due.map(({ taskId }) => taskId));
     const { store, templates } = this.#sources;
-    const holders = await jobsByTaskId(store, ids);
-    if (holders.size === 0) return due;
+    const byTaskId = await jobsByTaskId(store, ids);
+    if (byTaskId.size === 0) return due;
     return due.map((one) => ({
       ...one,
-      due: one.due.map((time) => withFreeId(time, one.trigger.job, holders, templates)),
+      due: one.due.map((time) => withFreeId(time, one.trigger.job, byTaskId, templates)),
     }));
   }
 }

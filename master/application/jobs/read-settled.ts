@@ -111,9 +111,9 @@ export class SettledReader {
     const [first] = activityOf(state, job.name).pending;
     if (first === undefined) return null;
     const taskId = templates.taskIdOf(job.name, first.trigger, first.nominal, first.rerun);
-    const holders = await jobsByTaskId(store, [taskId]);
+    const byTaskId = await jobsByTaskId(store, [taskId]);
     const base = templates.taskOf(job, typesOf(state), null);
-    return withFreeId({ base, taskId }, job.name, holders, templates);
+    return withFreeId({ base, taskId }, job.name, byTaskId, templates);
   }
 }
 
