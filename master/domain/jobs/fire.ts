@@ -3,7 +3,7 @@
  * the next time of the trigger are one commit, so that whatever dies, each time has exactly one record.
  */
 import type { TaskJob } from '../model/task-job.ts';
-import { LATE_PER_SECOND_MAX } from '../bounds.ts';
+import { LATE_PER_SECOND_MAX, MADE_UP_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import { BY_HAND, isUsedUp, type PendingTime, type Trigger } from '../model/job.ts';
@@ -85,7 +85,8 @@ function expectTrigger({ jobs }: State, { nextAt }: Trigger): void {
 }
 
 /** Decides what of the trigger is due, in order, up to the first that has to wait for its turn. */
-export function fire(state: State, one: DueTrigger, now: number, out: Output): void {
+export function fire(state: State, asked: DueTrigger, now: number, out: Output): void {
+  const one = withinAll(state, asked);
   const { trigger, spec, isMore } = one;
   // Of what comes behind those that are not decided yet nothing is known.
   const { nextAt, nextNominal } = isMore ? NEVER : one;
@@ -102,11 +103,27 @@ export function fire(state: State, one: DueTrigger, now: number, out: Output): v
       }
       hasTurn = false;
     }
+    if (isMadeUp(state, one, time)) state.jobs.madeUpCount += 1;
     decideOne(state, one, draft, time, now, out);
     draft.decidedUntil = time.to;
     draft.skips = draft.skips.filter((nominal) => nominal > draft.decidedUntil);
   }
   setTrigger(state, { ...draft, ...nextOf(one, draft, now) }, out);
+}
+
+/** Of an absence so many times are made up for, of all triggers: beyond these, the newest of its own are kept. */
+function withinAll(state: State, one: DueTrigger): DueTrigger {
+  const madeUp = one.due.filter((time) => isMadeUp(state, one, time));
+  const overCount = state.jobs.madeUpCount + madeUp.length - MADE_UP_COUNT_MAX;
+  if (madeUp.length === 0 || overCount <= 0) return one;
+  const over = new Set(madeUp.slice(0, overCount));
+  const said = { state: 'skipped', reason: 'overflow' } as const;
+  return { ...one, due: one.due.map((time) => (over.has(time) ? { ...time, ...said } : time)) };
+}
+
+/** `all` runs it, which was due while there was no master. */
+function isMadeUp({ jobs }: State, { spec }: DueTrigger, { state, isLate, at }: DueTime): boolean {
+  return spec.misfire === 'all' && state === 'run' && isLate && at < jobs.hereSince;
 }
 
 /** It is to be run, and is late, or was due while there was no master. */

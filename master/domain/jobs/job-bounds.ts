@@ -41,6 +41,8 @@ export const PLAN_LOOK_COUNT = 128;
 
 /** Of those that are noticed late, so many of one trigger are run by `all`. */
 export const MISFIRE_ALL_COUNT_MAX = 100;
+/** And of those that came while there was no master, so many of all triggers of a namespace: what is beyond is skipped. */
+export const MADE_UP_COUNT_MAX = 10_000;
 /** Late ones that a namespace runs at once, and in a second from then on: what is due now comes first. */
 export const LATE_AT_ONCE_MAX = 20;
 export const LATE_PER_SECOND_MAX = 200;

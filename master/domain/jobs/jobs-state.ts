@@ -11,6 +11,8 @@ export interface JobsState {
   /** Up to when those that are late, or were missed, have their turns; and how many may be run at once. */
   lateAt: number;
   readonly lateAllowances: Allowances;
+  /** Times from before `hereSince` that `all` has run since. */
+  madeUpCount: number;
   /** Of jobs that are busy. */
   readonly activities: Map<string, JobActivity>;
   /** Of these the ones that are to be looked at: a run has ended, or nothing keeps one that waits. */
@@ -50,6 +52,7 @@ export const noJobs = (): JobsState => ({
   hereSince: Number.NEGATIVE_INFINITY,
   lateAt: 0,
   lateAllowances: new Allowances(LATE_AT_ONCE_MAX, LATE_PER_SECOND_MAX),
+  madeUpCount: 0,
   activities: new Map(),
   unsettled: new Set(),
   calendars: new Map(),

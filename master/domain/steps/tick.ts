@@ -47,6 +47,7 @@ export function ticked(
   if (pauseOfAll !== undefined) followPauseOfAll(state, pauseOfAll, now, out);
   if (hiddenMs > 0) {
     state.jobs.hereSince = now;
+    state.jobs.madeUpCount = 0;
     spareAll(state, hiddenMs, now);
     // What was to be over before a booking begins may not be any more.
     if (state.bookings.active.size > 0) state.bookings.isUnsettled = true;

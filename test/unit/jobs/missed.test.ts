@@ -1,5 +1,6 @@
 /** What was due while there was no master: by and by, behind what is due now, and each time has its record. */
 import { expect } from 'chai';
+import { MADE_UP_COUNT_MAX } from '../../../master/domain/bounds.ts';
 import type { RowWrite } from '../../../master/domain/changes.ts';
 import type { Occurrence, Trigger } from '../../../master/domain/model/job.ts';
 import { HOUR, MINUTE, SECOND } from '../../helpers/domain.ts';
@@ -110,6 +111,32 @@ describe('jobs that were missed', () => {
     const every = { timing: { kind: 'every', everyMs: MINUTE } } as const;
     await startWith(20, every, () => missedFor(HOUR));
     expect(runs()).to.have.length(20);
+  });
+
+  it('makes up by `all` for 10,000 times in all, and says of each other that it is skipped', async () => {
+    const count = 12;
+    const every = { timing: { kind: 'every', everyMs: MINUTE } } as const;
+    const spec = { ...every, misfire: 'all', overlap: { kind: 'allow' } } as const;
+    await startWith(count, spec, () => missedFor(100 * MINUTE + 30 * SECOND));
+    const { jobs } = harness.engine.state ?? expect.fail('it has not begun');
+    const already = runs().length;
+    expect(jobs.madeUpCount).to.equal(already);
+    // All but a thousand, as if others had run.
+    jobs.madeUpCount = MADE_UP_COUNT_MAX - 1_000 + already;
+    await pass(20 * SECOND);
+    const own = Array.from({ length: count }, (_, at) => records(`job-${at}`)).flat();
+    const newest = new Map(own.map((row) => [`${row.job} ${row.nominal}`, row]));
+    const missed = [...newest.values()].filter(({ nominal }) => nominal < begin - MINUTE);
+    const ran = missed.filter(({ state }) => state === 'ran');
+    expect(ran).to.have.length(1_000);
+    const others = missed.filter(({ state }) => state !== 'ran');
+    const said = new Set(others.map(({ state, reason }) => `${state} ${reason}`));
+    expect([...said]).to.deep.equal(['skipped overflow']);
+    expect(missed.reduce((sum, one) => sum + one.count, 0)).to.equal(count * 99);
+    // What comes from now on is no matter of that.
+    await pass(MINUTE);
+    const later = records('job-0').filter(({ nominal }) => nominal > begin);
+    expect(later.map(({ state }) => state)).to.deep.equal(['ran']);
   });
 
   it('loses none that counts from the end of a run', async () => {
