@@ -217,10 +217,15 @@ export class ApiCaller {
         code === 'EPROTO' ? 'it speaks no https there: is it http?' : certificateTrouble(code);
       const advice = code === 'ECONNREFUSED' ? '; is the master running there?' : '';
       const message = `no answer from ${this.#url}: ${(reason ?? text) || code || 'unknown'}${advice}`;
-      throw new SodaError(message, { status: 0, cause: error });
+      throw new SodaError(message, { status: 0, cause: withoutRequest(text, code) });
     }
     return remember(valueOf(answer, field, this.#url), answer.data);
   }
+}
+
+/** What axios throws holds the request, its token as well, and whoever logs an error logs its causes. */
+function withoutRequest(text: string, code: string | undefined): NodeJS.ErrnoException {
+  return Object.assign(new Error(text), code !== undefined && { code });
 }
 
 /** As long as it asks for. */

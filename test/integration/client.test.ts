@@ -1,4 +1,5 @@
 /** The client package against a scripted master: batches, lost answers, refusals, waiting. */
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { createClient, type SodaClient, SodaError, type TaskView } from '@soda-scheduler/client';
 import { HTTP_LIMITS } from '@soda-scheduler/protocol';
@@ -183,8 +184,11 @@ describe('client', () => {
     await gone.start();
     const { url } = gone;
     await gone.stop();
-    const error = await errorOf(createClient({ url, retryCount: 0 }).get('a'));
+    const token = 'sd_of-nobody-else';
+    const error = await errorOf(createClient({ url, token, retryCount: 0 }).submit(task(), user));
     expect(error).to.include({ status: 0, code: 0 });
+    expect(error.cause).to.include({ code: 'ECONNREFUSED' });
+    expect(inspect(error, { depth: 20, showHidden: true })).not.to.include(token);
     expect(error.message).to.match(/^no answer from http:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/);
     expect(() => createClient({ url: 'localhost:18890' })).to.throw(TypeError, /expected the http/);
     const misspelt = { url, tokn: 'secret' };
