@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -111,6 +112,37 @@ describe('what is shipped to run a master with', () => {
     for (const name of workspaces) expect(sources).to.include(`${name}/package.json`);
     const targets = Object.values(compose.services).flatMap(({ build }) => build?.target ?? []);
     for (const target of targets) expect(dockerfile).to.match(new RegExp(` AS ${target}$`, 'm'));
+  });
+
+  it('builds its images of what the ignored files leave', () => {
+    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n');
+    const run = /^RUN node scripts\/build\.mjs (.+?) && (find .+)$/m.exec(
+      read('docker/Dockerfile'),
+    );
+    const [, projects = '', clean = ''] = run ?? [];
+    const compiled = new Set(projects.split(' '));
+    for (const project of compiled) {
+      const config = readFileSync(join(root, project, 'tsconfig.json'), 'utf8');
+      const { references = [] } = parse(config) as { references?: { path: string }[] };
+      for (const { path } of references) compiled.add(join(project, path));
+    }
+    expect([...compiled].filter((name) => ignored.includes(name))).to.deep.equal([]);
+    for (const name of workspaces.filter((name) => name !== 'console')) {
+      expect([...compiled]).to.include(name);
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'soda-image-'));
+    try {
+      const maps = ['cli/dist/a/b.js.map', 'node_modules/c/dist/d.js.map'];
+      for (const file of maps) {
+        mkdirSync(join(folder, file, '..'), { recursive: true });
+        writeFileSync(join(folder, file), '');
+      }
+      const cleaned = spawnSync('sh', ['-c', clean], { cwd: folder, encoding: 'utf8' });
+      expect(cleaned).to.include({ status: 0, stderr: '' });
+      expect(maps.filter((file) => existsSync(join(folder, file)))).to.deep.equal([maps[1]]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('has services that wait for others, and secrets that secrets.sh makes', function () {
