@@ -10,6 +10,7 @@ import { BY_HAND, isUsedUp, type PendingTime, type Trigger } from '../model/job.
 import type { Event } from '../events.ts';
 import { isTerminal } from '../model/task.ts';
 import { decideOverlap } from '../schedule/overlap.ts';
+import type { TriggerSpec } from '../schedule/trigger-spec.ts';
 import type { State } from '../state/state.ts';
 import { cancelRequested } from '../steps/cancel.ts';
 import { accept } from '../steps/submit.ts';
@@ -93,7 +94,9 @@ export function fire(state: State, asked: DueTrigger, now: number, out: Output):
   const due = inTurn(state, one, now);
   if (due === null) return putOff(state, trigger, { nextAt, nextNominal }, now, out);
   const draft: Draft = { ...trigger };
-  if (spec.timing.kind === 'delay') Object.assign(draft, { armedAt: null, ...NEVER });
+  // Looked at before it is due, it waits on.
+  const isDelayOver = spec.timing.kind === 'delay' && due.length > 0;
+  if (isDelayOver) Object.assign(draft, { armedAt: null, ...NEVER });
   let hasTurn = true;
   for (const time of due) {
     if (isUsedUp(draft, spec.maxRuns)) break;
@@ -155,13 +158,13 @@ function inTurn(state: State, one: DueTrigger, now: number): readonly DueTime[] 
 }
 
 function nextOf(
-  { spec, isMore, nextAt, nextNominal }: DueTrigger,
+  { spec, due, isMore, nextAt, nextNominal }: DueTrigger,
   draft: Draft,
   now: number,
 ): Pick<Trigger, 'nextAt' | 'nextNominal'> {
   if (isUsedUp(draft, spec.maxRuns)) return NEVER;
   if (isMore) return { nextAt: now, nextNominal: null };
-  if (spec.timing.kind === 'delay') return draft;
+  if (spec.timing.kind === 'delay' && due.length > 0) return draft;
   return { nextAt, nextNominal };
 }
 
@@ -241,10 +244,13 @@ function recordReplaced({ job }: Trigger, { noticedAt, ...of }: PendingTime, out
 
 /** One that counts from the end of a run has none to count from. */
 function rearm({ spec }: DueTrigger, draft: Draft, now: number): void {
-  if (spec.timing.kind !== 'delay') return;
-  draft.armedAt = now + spec.timing.delayMs;
-  draft.nextAt = draft.armedAt;
-  draft.nextNominal = draft.armedAt;
+  const armedAt = armedAfter(spec, now);
+  if (armedAt !== null) Object.assign(draft, { armedAt, nextAt: armedAt, nextNominal: armedAt });
+}
+
+/** When one that counts from ends of runs fires, of which the last has ended then; null: it counts from no end. */
+export function armedAfter({ timing, startAt }: TriggerSpec, endedAt: number): number | null {
+  return timing.kind === 'delay' ? Math.max(startAt ?? 0, endedAt + timing.delayMs) : null;
 }
 
 /** Those in memory are told to end; what waits only in the store is asked for first. */

@@ -259,7 +259,7 @@ export function renewedTriggers(
       known !== undefined && haveSameTimes(JSON.parse(known.spec) as TriggerSpec, spec);
     const times = isTimedAlike
       ? known
-      : { anchorAt: now, skips: [], armedAt: armedAtOf(spec, now) };
+      : { anchorAt: now, skips: [], armedAt: awaitsEnd(known) ? null : armedAtOf(spec, now) };
     const { anchorAt, skips, armedAt } = times;
     // A time that was moved ahead is decided before it comes, and the clock may have been set back. One that was
     // held back has not decided its times up to now: it had none.
@@ -269,6 +269,10 @@ export function renewedTriggers(
     return { ...begun, ...known, ...kept, ...fresh, job, ...named, spec: text, changedAt: now };
   });
 }
+
+/** It counts from the end of a run, and that has not come. */
+const awaitsEnd = (known: Trigger | undefined): boolean =>
+  known?.kind === 'delay' && known.armedAt === null;
 
 /** The first time of one that counts from ends of runs: there is none to count from yet. */
 export function armedAtOf({ timing, startAt }: TriggerSpec, now: number): number | null {

@@ -15,7 +15,7 @@ import {
 } from '../model/job.ts';
 import type { State } from '../state/state.ts';
 import { activityOf, putActivity } from './activity.ts';
-import { fire, pausedFor, putTrigger, run } from './fire.ts';
+import { armedAfter, fire, pausedFor, putTrigger, run } from './fire.ts';
 import type { DueTrigger, JobHappening, SettledJob } from './job-events.ts';
 import { recordOne } from './record.ts';
 
@@ -87,9 +87,8 @@ function countEnds(
     const own = ends.filter((end) => end.trigger === trigger.name && isOwn(end));
     let after = counted(state, trigger, own, pauseAfter, now, out);
     const mayFire = job.isEnabled && spec.isEnabled && after.paused === null;
-    const { timing } = spec;
-    if (timing.kind === 'delay' && isOver && mayFire && !isUsedUp(after, spec.maxRuns)) {
-      const nextAt = endedAt + timing.delayMs;
+    const nextAt = isOver && mayFire ? armedAfter(spec, endedAt) : null;
+    if (nextAt !== null && !isUsedUp(after, spec.maxRuns)) {
       const isPast = spec.endAt !== null && nextAt >= spec.endAt;
       if (!isPast) after = { ...after, armedAt: nextAt, nextAt, nextNominal: nextAt };
     }

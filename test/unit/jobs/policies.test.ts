@@ -259,6 +259,27 @@ describe('a job that is fired', () => {
     expect(alive()).to.deep.equal([7]);
   });
 
+  for (const [why, spec] of [
+    ['jitter', { jitterMs: 30 * SECOND }],
+    ['a time before which it does not begin', { startAt: 'soon' }],
+  ] as const) {
+    it(`goes on after a delay that is looked at before it is due, for ${why}`, async () => {
+      const delay = { timing: { kind: 'delay', delayMs: MINUTE } } as const;
+      const startAt = 'startAt' in spec ? begin + 3.5 * MINUTE : null;
+      const armed = { kind: 'delay', armedAt: begin + MINUTE } as const;
+      await startWith({ ...delay, ...spec, startAt }, 0, {}, armed);
+      const firstFiredAt = async () => {
+        for (let count = 0; count < 5 && alive().length === 0; count++) await pass(MINUTE);
+        return alive();
+      };
+      const [first = 0] = await firstFiredAt();
+      await end(first);
+      const [second = 0] = await firstFiredAt();
+      expect([first, second].every((minute) => minute > 0)).to.equal(true);
+      if (startAt !== null) expect(first).to.be.at.least(3.5);
+    });
+  }
+
   it('leaves nothing that waits to another job of its name', async () => {
     await onOverlap({ kind: 'queue' });
     await pass(3 * MINUTE);

@@ -27,6 +27,14 @@ describe('a job that is put again', () => {
     expect(renewed).to.include({ anchorAt: held.anchorAt, decidedUntil: later });
   });
 
+  it('counts from the end of its run still, where its delay is another', () => {
+    const spec = sampleSpec({ timing: { kind: 'delay', delayMs: 2 * MINUTE }, startAt: NOW });
+    const named = { name: 'default', kind: 'delay', isCalendared: true, source: null } as const;
+    const running = sampleTrigger({ kind: 'delay', armedAt: null, nextAt: null });
+    const [renewed] = renewedTriggers('nightly', [running], [{ ...named, spec }], later);
+    expect(renewed?.armedAt).to.equal(null);
+  });
+
   it('goes on with the next time, where it was disabled and is as it was; others have their turns between its triggers', async () => {
     const store = new MemoryTaskStore();
     const { term } = await store.takeTerm('test', NOW);
