@@ -239,7 +239,11 @@ function occurrenceSkipped(
     return { kind: 'full', message: `${SKIPS_MAX} times of it are skipped already` };
   }
   const skips = isSkipped ? [...others, nominal].sort((a, b) => a - b) : others;
-  if (skips.length !== trigger.skips.length) putTrigger(state, { ...trigger, skips }, out);
+  if (skips.length === trigger.skips.length) return { kind: 'done' };
+  // It may have been passed over: looked at now, the trigger finds its next time anew.
+  const isPassedOver = !isSkipped && trigger.nextAt !== null;
+  const next = isPassedOver ? { nextAt: now, nextNominal: null } : {};
+  putTrigger(state, { ...trigger, skips, ...next }, out);
   return { kind: 'done' };
 }
 

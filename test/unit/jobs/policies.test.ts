@@ -280,6 +280,19 @@ describe('a job that is fired', () => {
     });
   }
 
+  it('runs a time that is skipped no more, though it was to be passed over', async () => {
+    await startWith({ overlap: { kind: 'allow' } }, 0);
+    const skip = (isSkipped: boolean) => {
+      const of = { name: 'nightly', trigger: 'default', nominal: begin + 2 * MINUTE, isSkipped };
+      return harness.master.jobs(ALL).change({ type: 'occurrenceSkipped', ...of });
+    };
+    await skip(true);
+    await pass(MINUTE);
+    await skip(false);
+    await pass(MINUTE);
+    expect(alive()).to.deep.equal([1, 2]);
+  });
+
   it('leaves nothing that waits to another job of its name', async () => {
     await onOverlap({ kind: 'queue' });
     await pass(3 * MINUTE);
