@@ -52,11 +52,8 @@ export class SettledReader {
       // What another job of the page changes is read again for the next one.
       if (waiting.length > runsLeft || keys.some((key) => changed.has(key))) continue;
       for (const key of keys) changed.add(key);
-      const endCount =
-        waiting.length === 0
-          ? ends.length
-          : Math.min(ends.length, Math.floor(runsLeft / waiting.length));
-      runsLeft -= endCount * waiting.length;
+      const { endCount, pairCount } = withinRuns(ends, waiting, runsLeft);
+      runsLeft -= pairCount;
       const listeners = await this.#heard(state, waiting, ends.slice(0, endCount), now, broken);
       const job = found.jobs.find((one) => one.name === name) ?? null;
       jobs.push({ ...(await this.#settled(state, name, job, own)), endCount, listeners });
@@ -115,6 +112,22 @@ export class SettledReader {
     const base = templates.taskOf(job, typesOf(state), null);
     return withFreeId({ base, taskId }, job.name, byTaskId, templates);
   }
+}
+
+/** As many ends, the oldest first, as begin so many runs at most; an end that nobody waits for begins none. */
+function withinRuns(
+  ends: readonly JobEnd[],
+  listeners: readonly Trigger[],
+  runCountMax: number,
+): { readonly endCount: number; readonly pairCount: number } {
+  const timings = listeners.map(({ spec }) => (JSON.parse(spec) as TriggerSpec).timing);
+  let pairCount = 0;
+  for (const [endCount, { state }] of ends.entries()) {
+    const count = timings.filter((one) => one.kind === 'on' && one.state === state).length;
+    if (pairCount + count > runCountMax) return { endCount, pairCount };
+    pairCount += count;
+  }
+  return { endCount: ends.length, pairCount };
 }
 
 /** A time for each end. What was heard is never late: it is dealt with as soon as it can be. */

@@ -42,6 +42,20 @@ describe('ends of runs', () => {
     expect(master.harness.engine.state?.jobs.unsettled.size).to.equal(0);
   });
 
+  it('that nobody waits for are looked at all at once, whoever waits for others', async () => {
+    const ends = Array.from({ length: 900 }, () => endOf('source', 'canceled'));
+    await master.start([
+      ...master.rows('source', {}),
+      activityRow({ ...idleActivity('source'), ends }),
+      ...Array.from({ length: 60 }, (_, at) => master.rows(`listener-${at}`, on('source'))).flat(),
+    ]);
+    const written = master.harness.store.commits.flatMap(({ writes }) =>
+      writes.filter(({ table }) => table === 'jobActivity'),
+    );
+    expect(master.harness.engine.state?.jobs.unsettled.size).to.equal(0);
+    expect(written.length).to.be.below(3);
+  });
+
   it('keep those of other jobs from their turn no longer than for one page', async () => {
     const many = Array.from({ length: 3 }, (_, at) =>
       endOf('many', 'succeeded', { at: master.begin + at }),
