@@ -50,8 +50,11 @@ export function dueOf(
     const nominal = fates.times.next(until);
     const one = nominal === null ? null : dueAt(nominal, { spec, around, fates, now, isEdited });
     const isMore = one !== null && (found.length >= countMax || fates.isTired);
-    if (one === null || isMore || (one.isRun && isOfLeftOut))
-      return { due: afterMisfire(found, fates, isMore ? 0 : lateCountMax, spec), isMore };
+    if (one === null || isMore || (one.isRun && isOfLeftOut)) {
+      // The newest of the late ones are kept: they are still to come where what follows is late.
+      const isLateBehind = isMore && now - one.at > spec.graceMs;
+      return { due: afterMisfire(found, fates, isLateBehind ? 0 : lateCountMax, spec), isMore };
+    }
     found.push(one);
     until = one.to;
     // The next one comes when its run has ended.

@@ -46,6 +46,17 @@ describe('what is due', () => {
     expect(due[100]).to.equal('run 150');
   });
 
+  it('is run late by `all`, though more is in time than one look finds', () => {
+    const few = { ...limits, countMax: 4 };
+    const look = (now: number) =>
+      dueOf(everyMinute('all', 5 * MINUTE), around(), 0, now * MINUTE, few);
+    const { due, isMore } = look(12.5);
+    expect(isMore).to.equal(true);
+    expect(due.map(shown).slice(0, 7)).to.deep.equal(
+      [1, 2, 3, 4, 5, 6, 7].map((one) => `run ${one}`),
+    );
+  });
+
   it('of a year of seconds takes milliseconds', () => {
     const second = spec({ cron: '* * * * * *', zone: 'Europe/Berlin', misfire: 'once' });
     const from = at('2026-01-01T00:00Z');
