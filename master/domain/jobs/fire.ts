@@ -217,9 +217,11 @@ function decideOne(
     }
     case 'wait': {
       draft.openRun = null;
-      draft.firedCount += 1;
       draft.lastFiredAt = now;
-      if (fate.replaces) for (const one of waiting) recordReplaced(trigger, one, out);
+      // What it takes the place of has not been run, and is none of `max_runs`.
+      const replaced = fate.replaces ? waiting : [];
+      draft.firedCount += 1 - replaced.filter(({ rerun }) => rerun === 0).length;
+      for (const one of replaced) recordReplaced(trigger, one, out);
       const kept = fate.replaces ? pending.filter((one) => !waiting.includes(one)) : pending;
       recordOne(draft, nominal, { state: 'pending', reason: 'overlap', calendar }, now, out);
       const row = { trigger: trigger.name, nominal, rerun: 0, noticedAt: now };

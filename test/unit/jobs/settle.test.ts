@@ -42,6 +42,15 @@ describe('ends of runs', () => {
     expect(master.harness.engine.state?.jobs.unsettled.size).to.equal(0);
   });
 
+  it('are waited for by the newest time alone, and those it replaces are no runs', async () => {
+    const live = { ...idleActivity('nightly'), liveCount: 1, liveIds: ['slow-to-end'] };
+    const replace = { overlap: { kind: 'replace' }, maxRuns: 2 } as const;
+    await master.start([...master.rows('nightly', replace), activityRow(live)]);
+    await master.pass(4 * MINUTE);
+    expect(await master.trigger('nightly')).to.include({ firedCount: 1 });
+    expect(master.harness.engine.state?.jobs.activities.get('nightly')?.pending).to.have.length(1);
+  });
+
   it('that nobody waits for are looked at all at once, whoever waits for others', async () => {
     const ends = Array.from({ length: 900 }, () => endOf('source', 'canceled'));
     await master.start([
