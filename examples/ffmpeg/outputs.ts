@@ -158,15 +158,15 @@ export async function publish(temporary: string, target: string): Promise<void> 
 
 /**
  * The same for a folder of files. One that has its name is gone afterwards; for a moment before, there is neither.
- * Resolves to false where what has it may not be replaced, and stays. `onFile` is called before each file: a slow disk takes
+ * `obstacleIn` says why what has it may not be replaced, and stays: then this resolves to that, else to null. `onFile` is called before each file: a slow disk takes
  * its time for thousands. What it throws ends this, while nothing has changed.
  */
 export async function publishFolder(
   temporary: string,
   target: string,
-  mayReplace: (path: string) => Promise<boolean>,
+  obstacleIn: (path: string) => Promise<string | null>,
   onFile: () => void,
-): Promise<boolean> {
+): Promise<string | null> {
   for (const name of await readdir(temporary)) {
     onFile();
     await syncToDisk(join(temporary, name));
@@ -177,9 +177,10 @@ export async function publishFolder(
     if (!isFsError(error, 'ENOENT')) throw error;
   });
   // Only now, when nothing new can be put into it by its name.
-  if (!(await mayReplace(old))) {
+  const obstacle = await obstacleIn(old);
+  if (obstacle !== null) {
     await rename(old, target);
-    return false;
+    return obstacle;
   }
   await rename(temporary, target);
   await syncToDisk(dirname(target));
@@ -188,7 +189,7 @@ export async function publishFolder(
     ({ code }: NodeJS.ErrnoException) =>
       console.warn(`${old} cannot be removed, and is left: ${code}`),
   );
-  return true;
+  return null;
 }
 
 async function syncToDisk(path: string): Promise<void> {

@@ -21,6 +21,8 @@ import type { LadderResult } from './result.ts';
 
 /** Whose presence says that a ladder is there, whole, and which one. */
 const LADDER_FILE = 'ladder.json';
+/** Of a folder: the names of all that belongs to its ladder. What is not among them was put there by others. */
+const FILES_FILE = 'files.json';
 
 export interface Place {
   /** Of a file of it, for whoever reads the result. */
@@ -89,9 +91,11 @@ class FolderPlace implements Place {
       const why = (error as Error).message;
       this.#ctx.log.warn(`what is left beside output ${this.#output} cannot be removed: ${why}`);
     });
-    if (!(await mayBeReplaced(this.folder))) throw this.#isNoLadder();
     const before = await ladderIn(this.folder);
-    return before?.fingerprint === mark ? before : null;
+    if (before?.fingerprint === mark) return before;
+    const obstacle = await obstacleIn(this.folder);
+    if (obstacle !== null) throw this.#isLeftAlone(obstacle);
+    return null;
   }
 
   async make(
@@ -105,14 +109,16 @@ class FolderPlace implements Place {
       await mkdir(temporary);
       const result = await write(temporary);
       await writeLadder(temporary, result);
+      const names = [...(await readdir(temporary)), FILES_FILE];
+      await writeFile(join(temporary, FILES_FILE), JSON.stringify(names));
       const onFile = () => {
         this.#ctx.signal.throwIfAborted();
         onPlaced(0.999);
       };
       onFile();
       // Others may have written into it while the ladder was made.
-      const isPlaced = await publishFolder(temporary, this.folder, mayBeReplaced, onFile);
-      if (!isPlaced) throw this.#isNoLadder();
+      const obstacle = await publishFolder(temporary, this.folder, obstacleIn, onFile);
+      if (obstacle !== null) throw this.#isLeftAlone(obstacle);
       return result;
     } catch (error) {
       throw describeFsError(error, `output ${this.#output}`);
@@ -121,9 +127,9 @@ class FolderPlace implements Place {
     }
   }
 
-  #isNoLadder(): Error {
+  #isLeftAlone(obstacle: string): Error {
     return new NonRetryableError(
-      `output ${this.#output} exists, and is no ladder: it is left alone`,
+      `output ${this.#output} exists, and ${obstacle}: it is left alone`,
     );
   }
 }
@@ -259,14 +265,29 @@ async function writeLadder(folder: string, result: LadderResult): Promise<void> 
   await writeFile(join(folder, LADDER_FILE), `${JSON.stringify(result, null, 2)}\n`);
 }
 
-/** Whether nothing is there, or a folder without anything or with a ladder. */
-async function mayBeReplaced(path: string): Promise<boolean> {
+/** Why what is there may not be replaced; null: nothing is there, an empty folder, or a ladder and nothing else. */
+async function obstacleIn(path: string): Promise<string | null> {
   try {
     const names = await readdir(path);
-    return names.length === 0 || names.includes(LADDER_FILE);
+    if (names.length === 0) return null;
+    const own = await filesOfLadder(path);
+    if (own === null) return 'is no ladder';
+    const foreign = names.find((name) => !own.has(name));
+    return foreign === undefined ? null : `has ${foreign}, which is not of its ladder`;
   } catch (error) {
-    if (isFsError(error, 'ENOENT')) return true;
-    if (isFsError(error, 'ENOTDIR')) return false;
+    if (isFsError(error, 'ENOENT')) return null;
+    if (isFsError(error, 'ENOTDIR')) return 'is no ladder';
+    throw error;
+  }
+}
+
+/** Null: there is no ladder, or none that says what belongs to it. */
+async function filesOfLadder(folder: string): Promise<ReadonlySet<string> | null> {
+  try {
+    const names: unknown = JSON.parse(await readFile(join(folder, FILES_FILE), 'utf8'));
+    return Array.isArray(names) && names.includes(LADDER_FILE) ? new Set(names) : null;
+  } catch (error) {
+    if (isFsError(error, 'ENOENT') || error instanceof SyntaxError) return null;
     throw error;
   }
 }

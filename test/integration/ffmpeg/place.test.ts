@@ -43,6 +43,7 @@ describe('the folder of a ladder', () => {
       },
       onPlaced,
     );
+  const ladderFiles = ['files.json', 'ladder.json', 'master.m3u8'];
   const leftAlone = 'output vod exists, and is no ladder: it is left alone';
   const failure = (of: Promise<unknown>) =>
     of.then(
@@ -58,7 +59,7 @@ describe('the folder of a ladder', () => {
       await make(place);
       await make(place);
     });
-    expect(readdirSync(join(root, 'vod'))).to.have.members(['ladder.json', 'master.m3u8']);
+    expect(readdirSync(join(root, 'vod'))).to.have.members(ladderFiles);
     expect(visible()).to.deep.equal(['vod']);
   });
 
@@ -77,9 +78,11 @@ describe('the folder of a ladder', () => {
     // So deep that no path can name the innermost.
     const deep = 'n=0; while [ $n -lt 20 ]; do mkdir $0; cd $0; n=$((n+1)); done; mkdir $0';
     execFileSync('sh', ['-c', deep, 'x'.repeat(200)], { cwd: join(root, 'vod') });
+    const names = JSON.stringify([...ladderFiles, 'x'.repeat(200)]);
+    writeFileSync(join(root, 'vod/files.json'), names);
     try {
       await placed((place) => make(place));
-      expect(readdirSync(join(root, 'vod'))).to.have.members(['ladder.json', 'master.m3u8']);
+      expect(readdirSync(join(root, 'vod'))).to.have.members(ladderFiles);
       expect(visible()).to.have.length(2);
     } finally {
       for (const name of visible()) execFileSync('rm', ['-rf', join(root, name)]);
@@ -108,6 +111,22 @@ describe('the folder of a ladder', () => {
     expect(await failure(making)).to.equal('canceled');
     expect(shares).to.have.length(2);
     expect(visible()).to.deep.equal([]);
+  });
+
+  it('leaves alone what others have put beside the files of a ladder', async () => {
+    await placed((place) => make(place));
+    const poster = join(root, 'vod/poster.jpg');
+    writeFileSync(poster, 'of another task');
+    const hasOther =
+      'output vod exists, and has poster.jpg, which is not of its ladder: it is left alone';
+    expect(await failure(placed((place) => place.find('another mark')))).to.equal(hasOther);
+    expect(await failure(placed((place) => make(place)))).to.equal(hasOther);
+    expect(readFileSync(poster, 'utf8')).to.equal('of another task');
+    expect(visible()).to.deep.equal(['vod']);
+    // Where nothing is to be made, nothing is in the way.
+    await placed(async (place) => {
+      expect(await place.find('mark')).to.deep.equal({ fingerprint: 'mark' });
+    });
   });
 
   it('leaves alone what others have written there meanwhile', async () => {
