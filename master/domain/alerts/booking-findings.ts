@@ -29,10 +29,15 @@ export const bookingFinders = {
     for (const booking of state.bookings.byId.values()) {
       if (booking.state !== 'at_risk') continue;
       const cancel = commandIn(namespace, `booking cancel ${booking.id}`);
+      const isDeclared = (state.types.get(booking.type)?.capacity ?? null) !== null;
+      const lost = isDeclared ? 'the capacity of its type is less' : 'executors have gone';
+      const more = isDeclared
+        ? `Raise the capacity of type ${booking.type}`
+        : `Start more executors of type ${booking.type}`;
       yield ofBooking(
         booking,
-        `Booking ${booking.id} of type ${booking.type}, from ${at(booking)}, does not fit any more: executors have gone.`,
-        `Start more executors of type ${booking.type} before then, or cancel it: ${cancel}.`,
+        `Booking ${booking.id} of type ${booking.type}, from ${at(booking)}, does not fit any more: ${lost}, or a limit is lower.`,
+        `${more} before then, or cancel it: ${cancel}.`,
       );
     }
   },

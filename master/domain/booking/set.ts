@@ -10,7 +10,7 @@ import { advance, endWindow } from './due.ts';
 import { admit, enterPlan, leavePlan, recurrenceOf, withNext } from './planning.ts';
 import { beginsAt } from '../plan/recurrence.ts';
 import { putBooking } from './rows.ts';
-import { instantInWords } from './words.ts';
+import { instantInWords, windowInWords } from './words.ts';
 
 export type OnBooking = Extract<
   Event,
@@ -64,8 +64,10 @@ function book(
   const admission = admit(state, spec, now);
   if ('refused' in admission) {
     const { from, to } = admission.refused;
-    const window = `${instantInWords(from)} to ${instantInWords(to)}`;
-    const message = `no ${spec.count} executors of type ${type} are free from ${window}`;
+    const { count } = spec;
+    const missing = count === 1 ? 'no executor' : `no ${count} executors`;
+    const free = `of type ${type} ${count === 1 ? 'is' : 'are'} free`;
+    const message = `${missing} ${free} from ${windowInWords(from, to, spec.zone)}`;
     return { kind: 'conflict', message, free: admission.free };
   }
   const { windows } = admission;

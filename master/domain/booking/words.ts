@@ -1,6 +1,13 @@
 /** Instants in what people are told of bookings. */
-import { timeOf } from '../schedule/local-time.ts';
+import { timeOf, wallOf } from '../schedule/local-time.ts';
 import { dayOf } from '../usage/day.ts';
+
+/** From when to when by the clock of a zone, which is named: a booking that recurs says one; UTC for one that does not. */
+export function windowInWords(from: number, to: number, zone: string | null): string {
+  if (zone === null) return `${instantInWords(from)} to ${instantInWords(to)}`;
+  const at = (instant: number) => instantInWords(wallOf(zone, instant)).slice(0, -1);
+  return `${at(from)} to ${at(to)} (${zone})`;
+}
 
 /** By UTC, to the second. */
 export function instantInWords(at: number): string {

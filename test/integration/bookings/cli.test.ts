@@ -124,7 +124,7 @@ describe('soda booking', function () {
     await idOf(...from);
     const taken = await create(...from, '--lead', '60');
     expect(taken.code).to.equal(4);
-    expect(taken.err).to.match(/^soda: no 1 executors of type push are free from 20/);
+    expect(taken.err).to.match(/^soda: no executor of type push is free from 20/);
     const [, begin = '', options] =
       /^soda: {3}soda booking create --type push --group class-7 --from (\S+) --to \S+ (.*)$/m.exec(
         taken.err,

@@ -24,6 +24,21 @@ describe('bookings in the core', () => {
     scheduler.connect('e1');
   });
 
+  it('says of what it refuses how many are not free, and when by the clock of its zone', () => {
+    book();
+    const messageOf = (reply: ReturnType<typeof book>) =>
+      reply && 'message' in reply ? reply.message : null;
+    const utc = (at: number) => new Date(at).toISOString().slice(0, 19);
+    const [from, to] = [FROM, FROM + 10 * MINUTE];
+    expect(messageOf(book({ id: 'bk-2' }))).to.equal(
+      `no executor of type echo is free from ${utc(from)}Z to ${utc(to)}Z`,
+    );
+    const [fromThere, toThere] = [from, to].map((at) => utc(at + 8 * HOUR));
+    expect(messageOf(book({ id: 'bk-2', count: 3, zone: 'Asia/Shanghai' }))).to.equal(
+      `no 3 executors of type echo are free from ${fromThere} to ${toThere} (Asia/Shanghai)`,
+    );
+  });
+
   it('refuses what overlaps, with windows that are free, and takes what touches', () => {
     expect(book()).to.deep.equal({ kind: 'done', isNew: true });
     const refused = book({ id: 'bk-2', firstFrom: FROM + 5 * MINUTE });

@@ -1,5 +1,6 @@
 /** Who serves a booking: who is kept and bound for it, who takes the place of whom, and what gives way to it. */
 import { expect } from 'chai';
+import { bookingFinders } from '../../../master/domain/alerts/booking-findings.ts';
 import type { Output } from '../../../master/domain/effects.ts';
 import { asked, type Asked, FROM } from './asked.ts';
 import { HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
@@ -160,6 +161,10 @@ describe('who serves a booking', () => {
     set({ capacity: 1 });
     scheduler.pass(10 * SECOND);
     expect(scheduler.state.bookings.byId.get('bk-1')?.state).to.equal('at_risk');
+    const { state, now } = scheduler;
+    const [finding] = bookingFinders.booking_at_risk({ namespace: 'default', state, now });
+    expect(finding?.message).to.contain('the capacity of its type is less');
+    expect(finding?.change).to.match(/^Raise the capacity of type echo before then/);
     set({ capacity: 2 });
     scheduler.pass(10 * SECOND);
     expect(scheduler.state.bookings.byId.get('bk-1')?.state).to.equal('planned');
