@@ -18,6 +18,8 @@ import type { ObjectStore } from './object-store.ts';
 const REDIRECTS_MAX = 3;
 /** A try that was cut has brought something if it has brought so much. */
 const HEADWAY_BYTES = 16 * 1024;
+/** A server that brings less in so long is too slow: whoever sends a byte now and then would hold the executor for days. */
+const PACE = { bytes: 1_000_000, ms: 60_000 };
 /** So often it is looked whether the disk has room. */
 const LOOK_BYTES = 64 * 1024 * 1024;
 const RESOLVED_BYTES_MAX = 16 * 1024;
@@ -40,6 +42,8 @@ export interface FetchOptions {
   readonly onBytes?: (bytes: number, of: number | null) => void;
   /** In which whatever a server says but the input itself has come. Default: a minute. */
   readonly shortAnswerMsMax?: number;
+  /** The least that has to come of an input in so long. Default: a megabyte in a minute. */
+  readonly pace?: { readonly bytes: number; readonly ms: number };
 }
 
 type Asking = Required<Pick<FetchOptions, 'signal' | 'shortAnswerMsMax'>>;
@@ -60,7 +64,7 @@ export async function fetchInput(
   location: InputLocation,
   path: string,
   storage: Storage,
-  { signal, onBytes, shortAnswerMsMax = SHORT_ANSWER_MS_MAX }: FetchOptions,
+  { signal, onBytes, shortAnswerMsMax = SHORT_ANSWER_MS_MAX, pace = PACE }: FetchOptions,
 ): Promise<Fetched> {
   const what = `input ${shownLocation(location)}`;
   const file = await open(path, 'w', 0o600);
@@ -74,7 +78,8 @@ export async function fetchInput(
       );
     };
     const { bytesMax } = storage;
-    const download = new Download(file, what, { bytesMax, expectRoom, onBytes, shortAnswerMsMax });
+    const bounds = { bytesMax, expectRoom, shortAnswerMsMax, pace };
+    const download = new Download(file, what, { ...bounds, onBytes });
     const asking = { signal, shortAnswerMsMax };
     const work = async () => {
       const answer = await request(location, download.rangeHeaders(), storage, asking);
@@ -159,6 +164,7 @@ async function unavailable(what: string, answer: GuardedAnswer, msMax: number): 
 interface DownloadOptions {
   readonly bytesMax: number;
   readonly shortAnswerMsMax: number;
+  readonly pace: NonNullable<FetchOptions['pace']>;
   readonly onBytes: FetchOptions['onBytes'];
   /** @throws there is too little. Called before the first byte, and for each so many bytes. */
   readonly expectRoom: () => Promise<void>;
@@ -241,8 +247,9 @@ class Download {
   }
 
   async #write({ body }: GuardedAnswer): Promise<void> {
-    const { bytesMax, onBytes, expectRoom } = this.#options;
+    const { bytesMax, onBytes, expectRoom, pace } = this.#options;
     let lookAt = this.#bytes;
+    let mark = { bytes: this.#bytes, at: performance.now() };
     for await (const chunk of body as AsyncIterable<Buffer>) {
       if (this.#bytes + chunk.length > bytesMax) throw this.#tooLarge();
       if (this.#bytes >= lookAt) {
@@ -256,6 +263,10 @@ class Download {
       this.#hash.update(chunk);
       this.#bytes += chunk.length;
       onBytes?.(this.#bytes, this.#total);
+      // Whoever sends nothing at all is given up by its silence.
+      if (performance.now() - mark.at < pace.ms || this.#bytes === this.#total) continue;
+      if (this.#bytes - mark.bytes < pace.bytes) throw this.#tooSlow(mark);
+      mark = { bytes: this.#bytes, at: performance.now() };
     }
   }
 
@@ -264,6 +275,17 @@ class Download {
     this.#bytes = 0;
     this.#validator = null;
     this.#hash = createHash('sha256');
+  }
+
+  #tooSlow(since: { readonly bytes: number; readonly at: number }): Error {
+    const seconds = ((performance.now() - since.at) / 1000).toFixed(1);
+    const { pace } = this.#options;
+    const came = `only ${this.#bytes - since.bytes} bytes came in ${seconds} s`;
+    // What came so slowly is kept, and yet no headway.
+    this.#bytesBefore = this.#bytes;
+    return new RetryableError(
+      `${this.#what}: ${came}, and at least ${pace.bytes} in ${pace.ms / 1000} s are expected`,
+    );
   }
 
   #tooLarge(): Error {

@@ -12,7 +12,7 @@ import {
   type Task,
   type TaskContext,
 } from '@soda-scheduler/executor-sdk';
-import { GuardedRequests } from '@soda-scheduler/executors';
+import { connectionProblem, GuardedRequests } from '@soda-scheduler/executors';
 import { placeFor } from '../../../examples/ffmpeg/ladder/place.ts';
 import { fetchInput } from '../../../examples/storage/fetch.ts';
 import type { InputLocation } from '../../../examples/storage/locations.ts';
@@ -122,6 +122,39 @@ describe('what is remote', function () {
         else response.end('content');
       };
       expect((await fetched({ resolve: `${base}/r` })).bytes).to.equal(7);
+    });
+
+    it('is given up as an input where too little of it comes, however lively it is', async () => {
+      // More each time than a try that was cut has to bring.
+      const some = Buffer.alloc(20_000);
+      reply = (response) => {
+        response.writeHead(200, { etag: '"a"', 'content-length': 1e6 });
+        response.write(some);
+        drip(response);
+      };
+      const storage = { requests, store, bytesMax: 1e6, freeBytesMin: 0 };
+      const pace = { bytes: 500_000, ms: 50 };
+      const error = await errorOf(
+        fetchInput(`${base}/a`, join(folder, 'in'), storage, { signal, pace }),
+      );
+      expect(error).to.be.instanceOf(RetryableError);
+      expect(error.message).to.match(
+        /^input .*\/a: only \d+ bytes came in [\d.]+ s, and at least 500000 in 0.05 s are expected$/,
+      );
+      expect(seen).to.have.length(6);
+    });
+
+    it('is asked again where the head of an answer does not come for so long', async () => {
+      reply = (response, _, n) => {
+        if (n > 1) return void response.end('content');
+        const { socket } = response;
+        socket?.write('HTTP/1.1 200 OK\r\nX-Slow: ');
+        const timer = setInterval(() => socket?.write('x'), 10);
+        socket?.on('close', () => clearInterval(timer));
+      };
+      const asked = { method: 'GET', signal, silenceMs: 1_000 };
+      const error = await errorOf(requests.send(`${base}/a`, asked));
+      expect(connectionProblem(error)).to.equal('no answer in time');
     });
 
     it('is unavailable where the rest of an error does not come for so long', async () => {
