@@ -19,24 +19,32 @@ export interface Occurrence {
 
 /**
  * Those that end after `after` and begin before `until`, in order, at most so many. Each is as long as the first, also
- * where the clock is changed meanwhile. One that would begin in an hour that is skipped begins right after it.
+ * where the clock is changed meanwhile, but ends where the next begins: a day that has 23 hours is over sooner. One that
+ * would begin in an hour that is skipped begins right after it.
  */
 export function occurrencesOf(
   recurrence: Recurrence,
   { after, until, countMax }: { after: number; until: number; countMax: number },
 ): Occurrence[] {
-  const { from: first, to, skips } = recurrence;
-  const lengthMs = to - first;
   const found: Occurrence[] = [];
-  let last = Number.NEGATIVE_INFINITY;
-  for (const from of beginningsFrom(recurrence, after - lengthMs)) {
-    if (from >= until || found.length >= countMax) break;
-    // A day that a zone has left out makes two of them one.
-    if (from <= last) continue;
-    last = from;
-    if (from + lengthMs > after && !skips.has(from)) found.push({ from, to: from + lengthMs });
+  for (const one of windowsFrom(recurrence, after - (recurrence.to - recurrence.from))) {
+    if (one.from >= until || found.length >= countMax) break;
+    if (one.to > after && !recurrence.skips.has(one.from)) found.push(one);
   }
   return found;
+}
+
+/** All that begin from that instant on, in order, and perhaps some before it. */
+function* windowsFrom(recurrence: Recurrence, after: number): Generator<Occurrence> {
+  const lengthMs = recurrence.to - recurrence.from;
+  let from: number | null = null;
+  for (const next of beginningsFrom(recurrence, after)) {
+    // A day that a zone has left out makes two of them one.
+    if (from !== null && next <= from) continue;
+    if (from !== null) yield { from, to: Math.min(from + lengthMs, next) };
+    from = next;
+  }
+  if (from !== null) yield { from, to: from + lengthMs };
 }
 
 /** Whether an occurrence begins just then, skipped or not. */

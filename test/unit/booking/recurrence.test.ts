@@ -73,6 +73,17 @@ describe('occurrences of a booking', () => {
     ]);
   });
 
+  it('of whole days do not overlap where a day has 23 hours', () => {
+    const from = at('2026-03-27T23:00Z');
+    const days = recurring('2026-03-27T23:00Z', { to: from + DAY_MS });
+    const of = { after: from, until: from + 4 * DAY_MS, countMax: 4 };
+    const found = occurrencesOf(days, of);
+    for (const [index, { to }] of found.entries()) {
+      expect(to).to.be.at.most(found[index + 1]?.from ?? to);
+    }
+    expect(found.map((one) => (one.to - one.from) / HOUR_MS)).to.deep.equal([24, 23, 24, 24]);
+  });
+
   it('are those asked for: that end after, begin before, are not skipped, and so many', () => {
     const daily = recurring('2026-07-01T10:00Z', { zone: 'UTC' });
     expect(beginnings(daily, '2026-07-02T12:00Z', '2026-07-04T10:00Z')).to.deep.equal([
