@@ -154,7 +154,7 @@ export function* candidatesFor(
       const planned = among.bookable.poolOf(booking.type, pool);
       const leftCount = () => (isOwn ? promised.ownIn(planned) : promised.spareIn(planned));
       if (leftCount() === 0) continue;
-      const isMissing = (one: Executor) => mayTake(state, booking, one, pool);
+      const isMissing = (one: Executor) => mayTake(state, booking, one, planned);
       for (const executor of byScore(executors, (one) => (isMissing(one) ? scoreOf(one) : null))) {
         if (!promised.take(planned)) break;
         yield executor;

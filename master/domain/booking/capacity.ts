@@ -66,7 +66,7 @@ export class Bookable {
     const { id, ...bare } = bareOf(executor);
     const types = bare.types.filter((type) => !this.#declared.has(type));
     if (types.length === 0 || !isServing(executor)) return;
-    plan.see(id, { ...bare, key: this.#planned(executor), types });
+    plan.see(id, { ...bare, key: this.#planned(executor), types, isDeclared: false });
   }
 
   #planned(executor: Executor): string {
@@ -100,7 +100,10 @@ export function bookedPools(state: State, now: number): BookedPool[] {
     if (at <= now - GONE_MS || executors.has(id)) bookings.gone.delete(id);
   }
   const declared = declaredTypes(types);
-  const pools = new Map<string, Omit<BookedPool, 'capacity'> & { executorIds: Set<string> }>();
+  const pools = new Map<
+    string,
+    Omit<BookedPool, 'capacity' | 'isDeclared'> & { executorIds: Set<string> }
+  >();
   const add = (one: Omit<Gone, 'at'>) => {
     const key = keyOf(one, declared);
     const { types: all, labels, reserve } = one;
@@ -116,10 +119,12 @@ export function bookedPools(state: State, now: number): BookedPool[] {
   }
   for (const one of bookings.gone.values()) add(one);
   return [
-    ...[...pools.values()].map((pool) => ({ ...pool, capacity: pool.executorIds.size })),
+    ...[...pools.values()].map((pool) => {
+      return { ...pool, capacity: pool.executorIds.size, isDeclared: false };
+    }),
     ...[...declared].map(([type, capacity]) => {
       const none = { labels: [], reserve: [], executorIds: new Set<string>() };
-      return { key: declaredKey(type), types: [type], capacity, ...none };
+      return { key: declaredKey(type), types: [type], capacity, ...none, isDeclared: true };
     }),
   ];
 }

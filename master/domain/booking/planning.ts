@@ -2,6 +2,7 @@
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import type { BookedWindow, Booking, BookingSpec } from './booking.ts';
+import { pinnedTo, pinOf } from '../model/executor.ts';
 import { effectiveOf } from '../model/task-type.ts';
 import { TIME_END } from '../schedule/local-time.ts';
 import type { State } from '../state/state.ts';
@@ -56,11 +57,14 @@ function wishOf(
   { from, to }: { readonly from: number; readonly to: number },
 ): Wish {
   const { type, count, leadMs } = spec;
-  // Of a type that declares its capacity nobody knows which labels its executors have.
+  // Of a type that declares its capacity nobody knows which labels its executors have, but for their own.
   const isDeclared = declaredTypes(state.types).has(type);
-  const requires = isDeclared ? [] : spec.requires;
+  const pin = pinnedTo(spec.requires);
+  const requires = !isDeclared ? spec.requires : pin === null ? [] : [pinOf(pin)];
   const labels = isDeclared ? [] : spec.labels;
-  return { type, requires, labels, from, to, count, leadMs, ceilings: ceilingsOf(state, spec) };
+  // What is being maintained runs nothing.
+  const ceilings = spec.isMaintenance ? [] : ceilingsOf(state, spec);
+  return { type, requires, labels, from, to, count, leadMs, ceilings };
 }
 
 const windowId = (id: string, from: number): string => `${id} ${from}`;

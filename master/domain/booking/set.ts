@@ -3,6 +3,7 @@ import type { Output } from '../effects.ts';
 import type { CommandOutcome } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { tell } from '../feed/tell.ts';
+import { pinnedTo } from '../model/executor.ts';
 import { type Booking, isBookingOver } from './booking.ts';
 import type { State } from '../state/state.ts';
 import { BOOKINGS_MAX, HOLD_MS, SKIPS_MAX } from './booking-bounds.ts';
@@ -53,6 +54,9 @@ function book(
   if (asked.firstFrom < now) {
     const message = `expected not before now, which is ${instantInWords(now)}`;
     return { kind: 'misfit', field: 'from', message };
+  }
+  if (asked.count > 1 && pinnedTo(asked.requires) !== null) {
+    return { kind: 'misfit', field: 'count', message: 'expected 1, of an executor by its name' };
   }
   const live = [...bookings.byId.values()].filter((one) => !isBookingOver(one));
   if (live.length >= BOOKINGS_MAX) {

@@ -10,6 +10,8 @@ export interface BookedPool {
   readonly capacity: number;
   /** Those that are known: a booking that names one of them belongs to this pool. */
   readonly executorIds: ReadonlySet<string>;
+  /** Its capacity is what somebody has said: which executors and labels there will be nobody knows. */
+  readonly isDeclared: boolean;
 }
 
 export function isSamePool(one: BookedPool, other: BookedPool): boolean {

@@ -317,7 +317,7 @@ export class BookingPlan {
     const pin = pinnedTo(requires);
     const places: Place[] = [];
     for (const pool of this.#pools) {
-      if (pin !== null && !pool.executorIds.has(pin)) continue;
+      if (pin !== null && !pool.isDeclared && !pool.executorIds.has(pin)) continue;
       const own = pin === null ? pool : { ...pool, labels: [...pool.labels, pinOf(pin)] };
       if (mayRun(own, { type, requires, labels })) places.push([pool, this.#bookOf(pool.key)]);
     }

@@ -146,6 +146,7 @@ describe('BookingPlan', () => {
       labels: [],
       reserve: [],
       executorIds: new Set<string>(),
+      isDeclared: false,
     };
     const plan = new BookingPlan();
     plan.setPools([{ ...pool, capacity: 1 }]);

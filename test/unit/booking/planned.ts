@@ -14,6 +14,7 @@ export const pool = (
   reserve: [],
   capacity,
   executorIds: new Set<string>(),
+  isDeclared: false,
   ...more,
 });
 

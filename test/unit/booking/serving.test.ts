@@ -169,4 +169,38 @@ describe('who serves a booking', () => {
     scheduler.pass(10 * SECOND);
     expect(scheduler.state.bookings.byId.get('bk-1')?.state).to.equal('planned');
   });
+
+  describe('by its name, of a type that says how many there are', () => {
+    const pin = (id: string) => ({ requires: [`executor:${id}`] });
+    beforeEach(() => {
+      scheduler.connect('e2');
+      set({ capacity: 2 });
+    });
+
+    it('is nobody, where another booking has it then', () => {
+      expect(book(pin('e1'))?.kind).to.equal('done');
+      expect(book({ id: 'bk-2', ...pin('e1') })?.kind).to.equal('conflict');
+      expect(book({ id: 'bk-2', ...pin('e2') })?.kind).to.equal('done');
+      passTo(FROM);
+      expect([boundTo(), boundTo('bk-2')]).to.deep.equal([['e1'], ['e2']]);
+    });
+
+    it('is kept from what anyone may serve', () => {
+      book({ id: 'any' });
+      book({ id: 'bk-2', isMaintenance: true, ...pin('e1') });
+      passTo(FROM);
+      expect([boundTo('any'), boundTo('bk-2')]).to.deep.equal([['e2'], ['e1']]);
+    });
+
+    it('is one alone', () => {
+      expect(book({ count: 2, ...pin('e1') })).to.include({ kind: 'misfit', field: 'count' });
+    });
+  });
+
+  it('is maintained, however many of its type may run', () => {
+    set({ limits: { max_running: 1 } });
+    scheduler.connect('e2');
+    expect(book()?.kind).to.equal('done');
+    expect(book({ id: 'bk-2', isMaintenance: true })?.kind).to.equal('done');
+  });
 });
