@@ -1,5 +1,5 @@
 /** What is alerted of bookings: executors that are missing, or will be, and pauses that win over them. */
-import { type Booking, isBookingOver } from '../booking/booking.ts';
+import { type BookedWindow, type Booking, isBookingOver } from '../booking/booking.ts';
 import { instantInWords } from '../booking/words.ts';
 import { isPaused, rowsOn, type State } from '../state/state.ts';
 import { counted } from '../why/words.ts';
@@ -27,7 +27,9 @@ export const bookingFinders = {
   },
   *booking_at_risk({ namespace, state }: Looked): Generator<Finding> {
     for (const booking of state.bookings.byId.values()) {
-      if (booking.state !== 'at_risk') continue;
+      const missed = isBookingOver(booking) ? [] : booking.windows.filter(hasNoRoom);
+      const [first] = missed;
+      if (first === undefined) continue;
       const cancel = commandIn(namespace, `booking cancel ${booking.id}`);
       const isDeclared = (state.types.get(booking.type)?.capacity ?? null) !== null;
       const lost = isDeclared ? 'the capacity of its type is less' : 'executors have gone';
@@ -36,7 +38,7 @@ export const bookingFinders = {
         : `Start more executors of type ${booking.type}`;
       yield ofBooking(
         booking,
-        `Booking ${booking.id} of type ${booking.type}, from ${at(booking)}, does not fit any more: ${lost}, or a limit is lower.`,
+        `Booking ${booking.id} of type ${booking.type}, from ${at(first)}${laterInWords(missed)}, does not fit any more: ${lost}, or a limit is lower.`,
         `${more} before then, or cancel it: ${cancel}.`,
       );
     }
@@ -59,7 +61,13 @@ function isHeld(state: State, { type, group, requires, labels }: Booking): boole
   return rowsOn(state, group, { requires, labels }).next().done !== true;
 }
 
-const at = ({ from }: Booking): string => instantInWords(from);
+const hasNoRoom = ({ parts }: BookedWindow): boolean => parts === null;
+
+function laterInWords({ length }: readonly BookedWindow[]): string {
+  return length === 1 ? '' : ` and in ${counted(length - 1, 'later window')}`;
+}
+
+const at = ({ from }: { readonly from: number }): string => instantInWords(from);
 
 function ofBooking({ id, type, group }: Booking, message: string, change: string): Finding {
   return { namespace: null, type, group, subject: `booking ${id}`, message, change };

@@ -170,6 +170,21 @@ describe('who serves a booking', () => {
     expect(scheduler.state.bookings.byId.get('bk-1')?.state).to.equal('planned');
   });
 
+  it('is missed ahead in windows that come later', () => {
+    set({ capacity: 2 });
+    book({ id: 'other', count: 1, firstFrom: FROM + 24 * HOUR });
+    book({ everyMs: 24 * HOUR });
+    set({ capacity: 1 });
+    scheduler.pass(10 * SECOND);
+    const { state, now } = scheduler;
+    expect(state.bookings.byId.get('bk-1')?.state).to.equal('planned');
+    const [finding] = bookingFinders.booking_at_risk({ namespace: 'default', state, now });
+    const tomorrow = new Date(FROM + 24 * HOUR).toISOString().slice(0, 16);
+    expect(finding?.message).to.match(
+      new RegExp(`^Booking bk-1 .*, from ${tomorrow}.*, does not fit`),
+    );
+  });
+
   describe('by its name, of a type that says how many there are', () => {
     const pin = (id: string) => ({ requires: [`executor:${id}`] });
     beforeEach(() => {
