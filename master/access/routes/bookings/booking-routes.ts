@@ -229,7 +229,7 @@ function viewOf({ booking, shortCount, unready, taskCount }: SeenBooking): Booki
     zone: booking.zone,
     maintenance: booking.isMaintenance,
     skipped: booking.skips.map((at) => iso(at)),
-    windows: booking.windows.slice(1, 11).map(({ from, to }) => ({ from: iso(from), to: iso(to) })),
+    windows: booking.windows.slice(1).map(({ from, to }) => ({ from: iso(from), to: iso(to) })),
     executors: booking.executors.map(({ executorId }) => executorId),
     unready: unready.map(({ executorId, ...why }) => ({ executor_id: executorId, ...why })),
     short: shortCount,
