@@ -84,7 +84,9 @@ export const bookingView = z.object({
   zone: z.string().nullable(),
   maintenance: z.boolean(),
   skipped: z.array(z.string()).describe('Windows to come that are left out, by their `from`.'),
-  windows: z.array(window).describe('Those that follow this one, as far as they are planned: up to 29.'),
+  windows: z
+    .array(window)
+    .describe('Those that follow this one, as far as they are planned: up to 29.'),
   executors: z.array(z.string()).describe('That are bound.'),
   unready: z
     .array(
