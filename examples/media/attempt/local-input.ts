@@ -54,7 +54,8 @@ export async function localInput(
     const onBytes = (bytes: number, of: number | null) => {
       if (Math.abs(bytes - told) < TELL_BYTES) return;
       told = bytes;
-      ctx.progress({ percent: 0, state: { fetching: name.slice(-512), bytes, of } });
+      const parts = of ? [{ name: 'fetch', percent: (100 * bytes) / of }] : undefined;
+      ctx.progress({ percent: 0, parts, state: { fetching: name.slice(-512), bytes, of } });
     };
     return fetchInput(location, path, storage, { signal: ctx.signal, onBytes });
   };

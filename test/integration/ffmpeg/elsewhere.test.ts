@@ -137,6 +137,10 @@ describe('inputs and outputs elsewhere', function () {
     const back = await probe(prober, join(root, 'back.mp4'), 'back', options);
     expect([back.video?.width, back.audio?.codec]).to.deep.equal([96, 'aac']);
     expect(progress[0]?.state).to.deep.include({ fetching: `${base}/a.mp4`, of: clip.length });
+    const { bytes } = (progress[0]?.state ?? {}) as { bytes: number };
+    expect(progress[0]?.parts).to.deep.equal([
+      { name: 'fetch', percent: (100 * bytes) / clip.length },
+    ]);
     expect(checkpoints).to.have.length(1);
     expect(left()).to.deep.equal([]);
   });
