@@ -65,9 +65,16 @@ export function secondsOf(frameCount: number, { frames, perSeconds }: FrameRate)
   return (frameCount * perSeconds) / frames;
 }
 
-/** The frame that is nearest to an instant; the first is 0. */
+const NANOSECONDS = 1_000_000_000n;
+
+/**
+ * The frame that is nearest to an instant, and the later one of two that are equally near; the first is 0. Instants are meant
+ * as decimals, to the nanosecond: 4.1 s at 25 frames is 102.5, though their product is a little less.
+ */
 export function frameAt(seconds: number, { frames, perSeconds }: FrameRate): number {
-  return Math.round((seconds * frames) / perSeconds);
+  const instant = BigInt(Math.round(seconds * Number(NANOSECONDS)));
+  const whole = NANOSECONDS * BigInt(perSeconds);
+  return Number((2n * instant * BigInt(frames) + whole) / (2n * whole));
 }
 
 /** As ffmpeg takes it. */

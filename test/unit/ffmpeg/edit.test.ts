@@ -248,4 +248,16 @@ describe('a frame rate', () => {
       expect(frameAt(Number(secondsOf(frame, rate).toFixed(3)), rate)).to.equal(frame);
     }
   });
+
+  it('takes the later of two frames that are equally near', () => {
+    const rate = exactRate(25);
+    const between = [0.02, 0.14, 1.1, 3.3, 4.1, 8.2, 16.42, 86_399.98];
+    for (const seconds of between) {
+      const doubled = Math.round(seconds * 50);
+      expect(frameAt(seconds, rate), String(seconds)).to.equal(Math.ceil(doubled / 2));
+    }
+    expect([4.099_999, 4.100_001].map((seconds) => frameAt(seconds, rate))).to.deep.equal([
+      102, 103,
+    ]);
+  });
 });
