@@ -1,5 +1,8 @@
 /** Subtitles of text within the source become WebVTT. Those that are pictures stay where they are. */
 import { NonRetryableError } from '@soda-scheduler/executor-sdk';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { runChild } from '../../media/child-process.ts';
 import { describeFfmpegFailure } from '../../media/failures.ts';
@@ -81,4 +84,36 @@ function jsonIn(text: string): unknown {
 export function captionArguments(input: string, { index }: Caption, target: string): string[] {
   const source = [...GUARDED_INPUT, '-i', `file:${input}`, '-map', `0:${index}`];
   return [...TELLING, ...source, '-c:s', 'webvtt', '-f', 'webvtt', `file:${target}`];
+}
+
+const TIME = String.raw`(?:\d{2,}:)?\d\d:\d\d\.\d{3}`;
+const TIMING = new RegExp(`^${TIME} --> ${TIME}`);
+
+/** What ffmpeg has written shows its texts as they are: it escapes nothing in them. */
+export async function escapeCaptions(
+  source: string,
+  target: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const input = createReadStream(source);
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  await pipeline(escapeCues(lines), createWriteStream(target), { signal });
+}
+
+/** Lines of WebVTT, with what is said in cues escaped; the tags that ffmpeg writes and entities stay. */
+export async function* escapeCues(
+  lines: AsyncIterable<string> | Iterable<string>,
+): AsyncGenerator<string> {
+  let isSaid = false;
+  for await (const line of lines) {
+    yield `${isSaid ? escaped(line) : line}\n`;
+    isSaid = line !== '' && (isSaid || TIMING.test(line));
+  }
+}
+
+function escaped(said: string): string {
+  return said
+    .replaceAll(/&(?!(?:amp|lt|gt|nbsp|lrm|rlm|#\d{1,7}|#x[\da-f]{1,6});)/gi, '&amp;')
+    .replaceAll(/<(?!\/?[biu]>)/g, '&lt;')
+    .replaceAll('-->', '--&gt;');
 }

@@ -13,7 +13,7 @@ import { type ChildLimits, type Headway, runFfmpeg } from '../../media/attempt/r
 import type { WorkFolder } from '../../media/attempt/work-folder.ts';
 import { fingerprint } from '../outputs.ts';
 import { childLimits, type FfmpegSettings, probeIfReadable } from '../renditions.ts';
-import { type Caption, captionArguments } from './captions.ts';
+import { type Caption, captionArguments, escapeCaptions } from './captions.ts';
 import { type Loudness, loudnessFilter, measureLoudness } from './loudness.ts';
 import {
   gridDefect,
@@ -318,7 +318,9 @@ export class PartMaker {
     const files = captions.map((_, n) => `captions-${n}.vtt`);
     for (const [n, caption] of captions.entries()) {
       const target = this.#folder.file(files[n] as string);
-      await this.#run('captions', captionArguments(input, caption, target), media.seconds);
+      const unescaped = `${target}.unescaped`;
+      await this.#run('captions', captionArguments(input, caption, unescaped), media.seconds);
+      await escapeCaptions(unescaped, target, this.#limits.signal);
     }
     await this.#assertFilled('captions', files);
     if (captions.length > 0) this.#finish('captions');

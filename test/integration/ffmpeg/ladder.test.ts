@@ -49,7 +49,7 @@ describe('a ladder', function () {
     keys = mkdtempSync(join(tmpdir(), 'soda-keys-'));
     writeFileSync(join(keys, 'class-42'), KEY);
     writeFileSync(join(keys, 'short'), 'x');
-    const captions = '1\n00:00:00,500 --> 00:00:01,500\nWelcome\n';
+    const captions = '1\n00:00:00,500 --> 00:00:01,500\nWelcome --> R&D\n';
     writeFileSync(join(root, 'captions.srt'), captions);
     const sources = ['testsrc2=s=320x180:r=25:d=3.2', 'sine=r=44100:d=3.2'].flatMap((of) => [
       '-f',
@@ -204,7 +204,9 @@ describe('a ladder', function () {
       '00:00:03.000 --> 00:00:03.200\nsprites-1.jpg#xywh=64,36,64,36',
     );
     expect(result.captions).to.deep.equal([{ language: 'eng', file: 'vod/two/captions-0.vtt' }]);
-    expect(text('vod/two/captions-0.vtt')).to.match(/^WEBVTT[^]*Welcome/);
+    expect(text('vod/two/captions-0.vtt')).to.match(
+      /^WEBVTT[^]*00:01.500\nWelcome --&gt; R&amp;D\n/,
+    );
     expect(text('vod/two/master.m3u8')).to.include(
       'TYPE=SUBTITLES,GROUP-ID="captions",NAME="eng 1",LANGUAGE="eng"',
     );

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parseLoudness, loudnessFilter } from '../../../examples/ffmpeg/ladder/loudness.ts';
 import { alignmentDefect } from '../../../examples/ffmpeg/ladder/package.ts';
-import { parseCaptions } from '../../../examples/ffmpeg/ladder/captions.ts';
+import { escapeCues, parseCaptions } from '../../../examples/ffmpeg/ladder/captions.ts';
 import {
   gridDefect,
   mayBeCopied,
@@ -113,6 +113,26 @@ describe('the rungs of a ladder', () => {
     expect(mapped?.picture).to.include({ toneMapped: true, pixelFormat: 'yuv420p' });
     const [kept] = planRungs(hdr, profileOf({ codec: 'h265', hdr: 'keep' }));
     expect(kept?.picture).to.include({ toneMapped: false, pixelFormat: 'yuv420p10le' });
+  });
+});
+
+describe('captions', () => {
+  it('show what is said as it is, and nothing as a cue or a tag that is none', async () => {
+    const lines = [
+      ...['WEBVTT', '', '1', '00:01.000 --> 00:02.000 align:start'],
+      ...['A --> B & C &amp; D', '00:03.000 --> 00:04.000', '1 < 2 <i>it</i> <b', ''],
+      ...['00:05.000 --> 00:06.000', 'R&D', ''],
+    ];
+    const escaped: string[] = [];
+    for await (const line of escapeCues(lines)) escaped.push(line);
+    expect(escaped.join('')).to.equal(
+      `${[
+        ...['WEBVTT', '', '1', '00:01.000 --> 00:02.000 align:start'],
+        ...['A --&gt; B &amp; C &amp; D', '00:03.000 --&gt; 00:04.000'],
+        ...['1 &lt; 2 <i>it</i> &lt;b', ''],
+        ...['00:05.000 --> 00:06.000', 'R&amp;D', ''],
+      ].join('\n')}\n`,
+    );
   });
 });
 
