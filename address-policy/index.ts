@@ -10,10 +10,12 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 /** Beyond it all are forgotten: addresses whose verdict is remembered. */
 const KNOWN_ADDRESSES_MAX = 1_000;
 
+const METADATA = 'cloud metadata';
+
 /** Address ranges that are refused, by what they are. The first match names the refusal. */
 const REFUSED: readonly (readonly [rule: string, ...ranges: string[]])[] = [
   [
-    'cloud metadata',
+    METADATA,
     '169.254.169.254/32',
     '169.254.170.2/32',
     '100.100.100.200/32',
@@ -57,8 +59,9 @@ export class AddressRefused extends Error {
 
   constructor(host: string, rule: string, setting: string) {
     super(
-      `refused: ${host} is ${/^[aiu]/i.test(rule) ? 'an' : 'a'} ${rule} address; to allow it, add the host or its range ` +
-        `to ${setting}`,
+      `refused: ${host} is ${/^[aiu]/i.test(rule) ? 'an' : 'a'} ${rule} address` +
+        // Nobody should be led to give the keys of their machine away.
+        (rule === METADATA ? '' : `; to allow it, add the host or its range to ${setting}`),
     );
   }
 }

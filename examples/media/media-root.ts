@@ -84,6 +84,11 @@ export class MediaRoot {
 
   async #target(path: string, kind: 'file' | 'folder'): Promise<string> {
     const wanted = resolve(this.#path, path);
+    if (wanted === this.#path) {
+      throw new NonRetryableError(
+        `output ${path} is the media root itself: expected a path inside of it`,
+      );
+    }
     this.#confine(wanted, path);
     assertOfTasks(wanted, `output ${path}`);
     try {

@@ -142,7 +142,9 @@ describe('address policy', () => {
         );
         expect(refusal, host).to.be.instanceOf(AddressRefused);
         expect(refusal?.message, host).to.include(`${rule} address`);
-        expect(refusal?.message, host).to.include('SODA_NOTIFY_ALLOW');
+        if (rule !== 'cloud metadata') {
+          expect(refusal?.message, host).to.include('SODA_NOTIFY_ALLOW');
+        }
       }
     });
   }
@@ -228,6 +230,15 @@ describe('address policy', () => {
     const ipv4 = new AddressPolicy(['0.0.0.0/0'], 'SODA_NOTIFY_ALLOW');
     expect(check(ipv4, 'http://[::ffff:127.0.0.1]/'), 'which is an IPv4 address').to.equal(null);
     expect(check(ipv4, 'http://[::1]/')).to.be.instanceOf(AddressRefused);
+  });
+
+  it('advises nobody to allow a metadata service', () => {
+    const refusalOf = (host: string) =>
+      new AddressPolicy([], 'SETTING').checkUrl(new URL(`http://${host}/`))?.message;
+    expect(refusalOf('169.254.169.254')).to.equal(
+      'refused: 169.254.169.254 is a cloud metadata address',
+    );
+    expect(refusalOf('10.0.0.1')).to.include('to allow it, add the host or its range to SETTING');
   });
 
   it('allows loopback and private ranges by one word, and no metadata service', () => {

@@ -372,7 +372,7 @@ describe('a ladder', function () {
         'encrypt.key: short has 1 bytes instead of 16',
       ],
       [{ encrypt: { key: 'class-42', uri: 'https://k/"\n#EXT' } }, 'encrypt.uri'],
-      [{ output: '.' }, 'is outside the media root'],
+      [{ output: '.' }, 'output . is the media root itself: expected a path inside of it'],
       [{ output: 'in.mp4' }, 'exists and is not a folder'],
       [{ output: 'precious' }, 'exists, and is no ladder: it is left alone'],
       [{ output: '../out' }, 'is outside the media root'],
