@@ -1,7 +1,7 @@
 /** What a task of type `ffmpeg.push` may ask for. */
 import { extname } from 'node:path';
 import { z } from 'zod';
-import { mediaPath, parseWith, resolution } from '../media/fields.ts';
+import { mediaPath, outputPath, parseWith, resolution } from '../media/fields.ts';
 import { FRAME_RATES } from './raw-format.ts';
 import { FILE_MUXERS, problemOfUrl } from './sink.ts';
 
@@ -23,7 +23,7 @@ const instant = z.union(
   },
 );
 
-const fileOut = mediaPath.refine((path) => extname(path).toLowerCase() in FILE_MUXERS, {
+const fileOut = outputPath.refine((path) => extname(path).toLowerCase() in FILE_MUXERS, {
   error: `expected a name ending in ${Object.keys(FILE_MUXERS).join(', ')}`,
 });
 

@@ -16,6 +16,16 @@ export const mediaPath = z
     error: 'expected a path, not a URL or an ffmpeg protocol; of a file with such a name: ./name',
   });
 
+/** Of what is written: people read it in lists, where it must not seem to be another one. */
+const DISGUISING = /[\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+export const plainName = (name: string) => !DISGUISING.test(name);
+export const PLAIN_NAME = {
+  error: 'expected a name without characters that change the direction of text or break its lines',
+};
+
+export const outputPath = mediaPath.refine(plainName, PLAIN_NAME);
+
 export const resolution = z
   .string()
   .regex(/^\d{2,4}x\d{2,4}$/, 'expected WIDTHxHEIGHT, such as 854x480')

@@ -1,6 +1,6 @@
 /** Where an input may lie, and an output go: what a task writes, as it is read here. Pure. */
 import { z } from 'zod';
-import { mediaPath } from '../media/fields.ts';
+import { mediaPath, outputPath, PLAIN_NAME, plainName } from '../media/fields.ts';
 
 export interface ObjectLocation {
   readonly bucket: string;
@@ -12,12 +12,16 @@ const s3Url = z
   .max(1100)
   .refine((text) => parseS3(text) !== null, { error: 'expected s3://bucket/key' });
 
+const s3Output = s3Url.refine(plainName, PLAIN_NAME);
+
 const httpUrl = z
   .string()
   .max(8192)
   .refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
     error: 'expected a URL of http or https',
-  });
+  })
+  // Whoever parses it would drop some of them, and ask for something else.
+  .refine((text) => !/\p{Cc}/u.test(text), { error: 'expected a URL without control characters' });
 
 const INPUT_FORMS =
   'a path, http(s)://…, s3://bucket/key or { "resolve": "https://…" }, which answers with one';
@@ -39,7 +43,7 @@ export type InputLocation = z.output<typeof inputLocation>;
 export const outputLocation = z
   .string()
   .superRefine((text, context) =>
-    forward((isS3(text) ? s3Url : mediaPath).safeParse(text), context),
+    forward((isS3(text) ? s3Output : outputPath).safeParse(text), context),
   );
 
 function forward(parsed: z.ZodSafeParseResult<string>, context: z.RefinementCtx): void {

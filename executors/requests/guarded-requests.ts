@@ -62,6 +62,9 @@ export class GuardedRequests {
   /** @throws {NonRetryableError} nobody may ask there. */
   check(text: string): URL {
     if (!URL.canParse(text)) throw new NonRetryableError(`url: ${text.slice(0, 200)} is none`);
+    if (/\p{Cc}/u.test(text)) {
+      throw new NonRetryableError('url: expected one without control characters');
+    }
     const url = new URL(text);
     const refusal = this.#policy.checkUrl(url);
     if (refusal !== null) throw new NonRetryableError(refusal.message);
