@@ -4,23 +4,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FFMPEG_MISSING } from '../../helpers/system/ffmpeg.ts';
 import { describeOnOneMaster, outcomesOf } from '../../helpers/system/system.ts';
 import { eventually } from '../../helpers/system/wait.ts';
-
-const hasFfmpeg = ((): boolean => {
-  try {
-    execFileSync('ffmpeg', ['-version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 describeOnOneMaster('a ladder', ({ start }) => {
   let media: string;
 
   before(function () {
-    if (!hasFfmpeg) return this.skip();
+    if (FFMPEG_MISSING) return this.skip();
     media = mkdtempSync(join(tmpdir(), 'soda-system-ladder-'));
     const source = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10:duration=4'];
     const made = ['-c:v', 'libx264', '-preset', 'ultrafast', join(media, 'in.mp4')];

@@ -12,17 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FFMPEG_MISSING } from '../../helpers/system/ffmpeg.ts';
 import { describeOnOneMaster, outcomesOf, type System } from '../../helpers/system/system.ts';
 import { eventually } from '../../helpers/system/wait.ts';
-
-const hasFfmpeg = ((): boolean => {
-  try {
-    execFileSync('ffmpeg', ['-version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** All processes of this machine whose command lines name the folder. */
 function processesAbout(folder: string): { readonly pid: number; readonly command: string }[] {
@@ -41,7 +33,7 @@ describeOnOneMaster('a transcode', ({ start }) => {
   let media: string;
 
   before(function () {
-    if (!hasFfmpeg) return this.skip();
+    if (FFMPEG_MISSING) return this.skip();
     media = mkdtempSync(join(tmpdir(), 'soda-system-media-'));
     const sources = ['testsrc2=size=320x180:rate=10:duration=6', 'sine=duration=6'];
     const inputs = sources.flatMap((source) => ['-f', 'lavfi', '-i', source]);
