@@ -1,40 +1,70 @@
-/** How long submits wait, one by one, whose tasks run, while one executor logs without a pause; and before that. */
+/** How long others wait from submit to start while one executor logs without a pause, and while it does not, in turn. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@soda-scheduler/client';
 import { type Probed, submitAndProbe } from './probe.ts';
 import { start, startMaster } from './system.ts';
 
-const EXECUTOR_COUNT = 64;
+/** Each list of milliseconds is sorted. */
+export interface Waits extends Probed {
+  /** From each submit to the first line of the handler. */
+  readonly startMs: readonly number[];
+}
 
 export interface LogsMeasured {
-  readonly before: Probed;
-  readonly meanwhile: Probed;
-  /** What there was to be read of the log afterwards, and what was not. */
+  readonly quiet: Waits;
+  readonly meanwhile: Waits;
+  /** What there was to be read of the logs afterwards, and what was not. */
   readonly keptCount: number;
   readonly droppedCount: number;
 }
 
 export async function measureLogs(
   databaseUrl: string | null,
-  { linesPerSecond, seconds }: { readonly linesPerSecond: number; readonly seconds: number },
+  wanted: {
+    readonly linesPerSecond: number;
+    /** With the log, and as often without; so whatever else the machine does falls on both. */
+    readonly turnCount: number;
+    readonly seconds: number;
+  },
 ): Promise<LogsMeasured> {
   const master = await startMaster(databaseUrl);
   const { url } = master;
-  const fleet = start('./fleet.ts', [url, String(EXECUTOR_COUNT)]);
-  await fleet.message();
+  const other = start('./handler.ts', [url]);
+  const logger = start('./logger.ts', [url, String(wanted.linesPerSecond)]);
   const client = createClient({ url });
-  await submitAndProbe(url, delay(1_000));
-  const before = await submitAndProbe(url, delay(seconds * 1000));
-  const logger = start('./logger.ts', [url, String(linesPerSecond)]);
-  const talks = logger.message();
-  const { task_id } = await client.submit({ type: 'talk' }, { group: 'bench' });
-  await talks;
-  const meanwhile = await submitAndProbe(url, delay(seconds * 1000));
+  let seenCount = 0;
+  const probe = async (seconds: number): Promise<Waits> => {
+    const sentAt = () => ({ sentAt: performance.timeOrigin + performance.now() });
+    const probed = await submitAndProbe(url, delay(seconds * 1000), 'timed', sentAt);
+    for (const end = seenCount + probed.submitMs.length; ; await delay(50)) {
+      const { waitedMs } = await other.ask<{ waitedMs: number[] }>();
+      if (waitedMs.length < end) continue;
+      const startMs = waitedMs.slice(seenCount);
+      seenCount = end;
+      return { ...probed, startMs };
+    }
+  };
+  await probe(2);
+  const [quiet, meanwhile]: [Waits[], Waits[]] = [[], []];
   let [keptCount, droppedCount] = [0, 0];
   const onDropped = (count: number) => (droppedCount += count);
-  for await (const _ of client.logs(task_id, { limit: 1_000 }, { onDropped })) keptCount += 1;
+  for (let turn = 0; turn < wanted.turnCount; turn++) {
+    quiet.push(await probe(wanted.seconds));
+    const talks = logger.message();
+    const { task_id } = await client.submit({ type: 'talk' }, { group: 'bench' });
+    await talks;
+    meanwhile.push(await probe(wanted.seconds));
+    await client.cancel(task_id);
+    await client.wait(task_id);
+    for await (const _ of client.logs(task_id, { limit: 1_000 }, { onDropped })) keptCount += 1;
+  }
   await logger.stop();
-  await fleet.stop();
+  await other.stop();
   await master.stop();
-  return { before, meanwhile, keptCount, droppedCount };
+  return { quiet: together(quiet), meanwhile: together(meanwhile), keptCount, droppedCount };
+}
+
+function together(turns: readonly Waits[]): Waits {
+  const of = (name: keyof Waits) => turns.flatMap((turn) => turn[name]).sort((a, b) => a - b);
+  return { startMs: of('startMs'), submitMs: of('submitMs'), livezMs: of('livezMs') };
 }

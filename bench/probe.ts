@@ -13,17 +13,22 @@ export interface Probed {
   readonly livezMs: readonly number[];
 }
 
-/** Submits at an even pace until then, whether answered or not. */
-export async function submitAndProbe(url: string, until: Promise<unknown>): Promise<Probed> {
+/** Submits at an even pace until then, whether answered or not. @param paramsOf called for each. */
+export async function submitAndProbe(
+  url: string,
+  until: Promise<unknown>,
+  type = 'noop',
+  paramsOf: () => object = () => ({}),
+): Promise<Probed> {
   const agent = new Agent({ keepAlive: true });
   const submitMs: number[] = [];
   const livezMs: number[] = [];
-  const body = JSON.stringify({ task: { type: 'noop', params: {} }, user: { group: 'bench' } });
   const asked: Promise<unknown>[] = [];
   const over = new AbortController();
   const end = until.finally(() => over.abort());
   while (!over.signal.aborted) {
     const begun = performance.now();
+    const body = JSON.stringify({ task: { type, params: paramsOf() }, user: { group: 'bench' } });
     const noteIn = (waits: number[]) => () => waits.push(performance.now() - begun);
     asked.push(post(agent, url, `${API_BASE}/task/submit`, body).then(noteIn(submitMs)));
     asked.push(read(agent, `${url}/livez`).then(noteIn(livezMs)));
