@@ -17,7 +17,7 @@ export interface Booking<Params = unknown> {
 }
 
 /** Of a `Task` what is known before it is given to an executor. */
-interface BookedTask<Params> {
+interface BookedTask<Params = unknown> {
   readonly id: string;
   readonly type: string;
   readonly params: Params;
@@ -26,7 +26,7 @@ interface BookedTask<Params> {
 
 /**
  * Gets ready for a booking, such as by bringing inputs near. Called once this executor is bound, 30 s before the window
- * unless the booking says otherwise, and again with all tasks when more are known; never twice at once: one for the next
+ * unless the booking says otherwise, and again with all tasks when more are known, or one has other params; never twice at once: one for the next
  * booking waits until this has ended. It may run beside a task that is about to end, and goes on when one of the booking begins.
  * @param signal Aborts when the booking is over, another executor takes its place, or this one stops.
  */
@@ -67,9 +67,10 @@ export class Preparations {
     const before = this.#booking;
     this.#booking = booking;
     if (booking !== null && before !== null && isSame(booking, before)) {
-      const known = new Set(before.tasks.map(({ id }) => id));
+      const known = new Map(before.tasks.map(({ id, paramsText }) => [id, paramsText]));
       // In its window a master that has begun anew names those that still wait.
-      if (booking.tasks.some(({ id }) => !known.has(id))) this.#preparation?.know(booking);
+      const isNew = ({ id, paramsText }: BookedTask) => known.get(id) !== paramsText;
+      if (booking.tasks.some(isNew)) this.#preparation?.know(booking);
       return;
     }
     this.end();

@@ -71,6 +71,11 @@ describe('executors that are bound to a booking', function () {
     await eventually('it is told of the task', () => prepared.length > 1);
     const [live] = prepared.at(-1)?.tasks ?? [];
     expect(live).to.deep.include({ id: 'live', type: 'push', paramsText: `{"n":${big}}` });
+    const changed = await call('PATCH', '/task/live', { params: { n: 2 } });
+    expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+    await eventually('it is told of the change', () => {
+      return prepared.at(-1)?.tasks[0]?.paramsText === '{"n":2}';
+    });
 
     expect([...signals].map(({ aborted }) => aborted)).to.deep.equal([false]);
     await call('DELETE', `/booking/${next}`);
