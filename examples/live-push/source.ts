@@ -155,7 +155,9 @@ export class Source implements Frames {
     if (ended === 0 && buffer.isOver && this.#isShort(run)) {
       return `ended after ${Math.floor(buffer.nextFrame / this.#options.format.rate)} s${said}`;
     }
-    if (ended === 0) return null;
+    if (ended === 0) {
+      return this.#options.isLooped && buffer.isOver ? 'has ended, though it is looped' : null;
+    }
     // What it has brought before it died is good.
     if (ended !== null) {
       return buffer.readyCount > 0 ? null : `ffmpeg has failed (${ended})${said}`;
