@@ -31,6 +31,8 @@ const FIRST_FALLBACK_MS_MAX = 3_000;
 /** What is made up for after this process was held up; what was due before is left out. */
 const BURST_MS_MAX = 500;
 const WATCH_MS = 250;
+/** Two readings of two clocks are never made at once. */
+const CLOCK_STEP_MS_MIN = 20;
 /** Without a frame sent for so long another executor may have more luck. */
 const GIVE_UP_MS = 30_000;
 /** So much before the end the last word of an attempt may be that has sent all of it, or could send no more. */
@@ -60,7 +62,7 @@ class Push {
   readonly #format: RawFormat;
   readonly #report: Report;
   /** From wall time to the monotonic clock that all here goes by. */
-  readonly #clockOffset = performance.now() - Date.now();
+  #clockOffset = clockOffset();
 
   constructor(settings: PushSettings, params: PushParams, ctx: TaskContext) {
     this.#settings = settings;
@@ -208,6 +210,7 @@ class Push {
       // While a machine is suspended its monotonic clock stands still as well.
       this.#assertAwake(Math.max(now - before, up - upBefore) - delayMs);
       [before, upBefore] = [now, up];
+      this.#followClock(timeline, now);
       watch.look(now);
       this.#assertSending(now, outlet);
       const { from, count, skippedCount } = pacer.take(now);
@@ -245,6 +248,17 @@ class Push {
     }
   }
 
+  /**
+   * The clock may be set right while the warm-up runs, which may take hours: the class begins by what it says then. Once it has
+   * begun it goes on as it does, wherever the clock is set.
+   */
+  #followClock(timeline: Timeline, now: number): void {
+    const stepMs = clockOffset() - this.#clockOffset;
+    if (Math.abs(stepMs) < CLOCK_STEP_MS_MIN || timeline.wanted(now).part === 'main') return;
+    this.#clockOffset += stepMs;
+    timeline.moveBy(stepMs);
+  }
+
   /** This process may have been stopped, or its machine: another executor may send by now. */
   #assertAwake(lateMs: number): void {
     if (lateMs < this.#settings.standstillMsMax) return;
@@ -259,6 +273,10 @@ class Push {
       { retryAfterMs: 0 },
     );
   }
+}
+
+function clockOffset(): number {
+  return performance.now() - Date.now();
 }
 
 /** How long this machine has been up. On Linux it goes on while the machine is suspended, and no step of its clock moves it. */

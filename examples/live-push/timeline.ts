@@ -21,8 +21,8 @@ export interface TimelineOptions {
 }
 
 export class Timeline {
-  readonly #options: TimelineOptions;
-  readonly #endAt: number;
+  #options: TimelineOptions;
+  #endAt: number;
 
   constructor(options: TimelineOptions) {
     this.#options = options;
@@ -36,6 +36,12 @@ export class Timeline {
   /** Infinite: nobody knows. */
   get endAt(): number {
     return this.#endAt;
+  }
+
+  /** Has the class begin, and end, by so much later. */
+  moveBy(ms: number): void {
+    this.#options = { ...this.#options, startsAt: this.#options.startsAt + ms };
+    this.#endAt += ms;
   }
 
   isOver(at: number): boolean {

@@ -287,6 +287,24 @@ describe('a live push', function () {
     }
   });
 
+  it('begins the class on its second also where the clock is set during the warm-up', async () => {
+    const { now } = Date;
+    try {
+      const starts_at = now() + 14_000;
+      const { error, result, shown } = await push({
+        params: { path: 'moved.flv', warmup: 'warmup.mp4', starts_at, ends_at: starts_at + 1_000 },
+        onEvent: ({ name }) => {
+          if (name === 'session_began') Date.now = () => now() + 10_000;
+        },
+      });
+      expect(error).to.equal(undefined);
+      expect(shown.slice(-2)).to.deep.equal(['warmup', 'main']);
+      expect(result?.seconds).to.be.below(10);
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it('is refused before anything is sent', async () => {
     const url = receiver.url('refused');
     writeFileSync(join(root, 'text.mp4'), 'no video');
