@@ -4,7 +4,8 @@
  *
  * A time on a day that is left out is skipped, or moved to the next or the previous day that is not, at its time
  * of that day. Of the times that are moved to one day the first fires, and the others are merged with it: a day off
- * makes up for its work once. Where that day has times of its own, all of them are merged with the first of these.
+ * makes up for its work once. Where that day has times of its own, all of them are merged with the first of these;
+ * of those that are moved to the next day, with none that is skipped.
  * So times keep their order, however they are moved.
  */
 import { hashOf } from '../queue/hash.ts';
@@ -184,11 +185,10 @@ export class Fates {
     const since = Math.max(this.#around.changedAt + 1, this.#startOf((before ?? day - 1) + 1));
     const merge = (why: string): Coming =>
       this.#run(nominal, same, 'merged', { ...excluded, reason: `${excluded.reason}: ${why}` });
-    const own = this.times.next(this.#startOf(target) - 1);
-    if (own !== null && own < this.#startOf(target + 1)) {
-      return merge(`with the one of ${dateOf(target)}`);
-    }
-    const first = this.times.next(since - 1);
+    if (this.#hasOwn(target)) return merge(`with the one of ${dateOf(target)}`);
+    let first = this.times.next(since - 1);
+    const passedOver = isNext ? this.#around.skips : null;
+    while (first !== null && passedOver?.has(first) === true) first = this.times.next(first);
     if (first !== null && first < nominal) return merge(`with the one moved to ${dateOf(target)}`);
     const wall = target * DAY_MS + timeOf(wallOf(this.#spec.zone, nominal));
     const at = instantOf(this.#spec.zone, wall);
@@ -201,6 +201,19 @@ export class Fates {
       return { ...one, at: null, outcome: 'skipped', ...past };
     }
     return this.#fires(one, at, 'shifted', { ...excluded, reason });
+  }
+
+  /** Whether the day has a time that those which are moved to it can be merged with. */
+  #hasOwn(day: number): boolean {
+    const end = this.#startOf(day + 1);
+    let own = this.times.next(this.#startOf(day) - 1);
+    // What is moved back waits for those before it: it goes by what that day was to have.
+    while (this.#spec.shift === 'next' && own !== null && own < end) {
+      const blackout = this.#blackoutAt(own);
+      if (blackout === null && !this.#around.skips.has(own)) return true;
+      own = this.times.next(blackout === null ? own : blackout.to - 1);
+    }
+    return own !== null && own < end;
   }
 
   #fires(

@@ -93,6 +93,30 @@ describe('what becomes of the times of a trigger', () => {
     ]);
   });
 
+  it('is moved to a day of which no time runs, and is merged with none that somebody has skipped', () => {
+    const { onlyOn, zone } = { onlyOn: workdays, zone: 'Asia/Shanghai' };
+    const next = { cron: '0 9 * * 6,0,1', onlyOn, zone, shift: 'next' } as const;
+    const saturday = '2026-11-20T16:00Z';
+    const monday = at('2026-11-23T01:00Z');
+    const moved = ['2026-11-21T01:00 shifted 2026-11-23T01:00', '2026-11-22T01:00 merged'];
+    expect(list(next, saturday, 3, { skips: new Set([monday]) })).to.deep.equal([
+      ...moved,
+      '2026-11-23T01:00 skipped',
+    ]);
+    const blackouts = [{ from: monday - 1, to: monday + 1, reason: null }];
+    const later = { ...next, cron: '0 9,15 * * 6,0,1' };
+    expect(list(later, saturday, 3, { blackouts })).to.deep.equal([
+      '2026-11-21T01:00..2026-11-22T07:00 x4 merged',
+      '2026-11-23T01:00 skipped',
+      '2026-11-23T07:00 runs 2026-11-23T07:00',
+    ]);
+    const skips = new Set([at('2026-11-21T01:00Z')]);
+    expect(list({ ...next, cron: '0 9 * * 6,0' }, saturday, 2, { skips })).to.deep.equal([
+      '2026-11-21T01:00 skipped',
+      '2026-11-22T01:00 shifted 2026-11-23T01:00',
+    ]);
+  });
+
   it('does not count on times that were of an earlier version, nor on days that have passed', () => {
     const weekends = { cron: '0 15 * * 6,0', onlyOn: workdays } as const;
     const sunday = { changedAt: at('2026-11-22T00:00Z') };
