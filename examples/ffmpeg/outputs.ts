@@ -8,6 +8,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Task } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
+import { removeOrTell } from '../media/attempt/remove.ts';
 import { isFsError } from '../media/failures.ts';
 import type { Media } from '../media/media.ts';
 import { TEMPORARY_MARK } from '../media/media-root.ts';
@@ -185,10 +186,7 @@ export async function publishFolder(
   await rename(temporary, target);
   await syncToDisk(dirname(target));
   // The new one is there, whatever becomes of the old one.
-  await rm(old, { recursive: true, force: true, maxRetries: 3 }).catch(
-    ({ code }: NodeJS.ErrnoException) =>
-      console.warn(`${old} cannot be removed, and is left: ${code}`),
-  );
+  await removeOrTell(old);
   return null;
 }
 

@@ -3,9 +3,10 @@
  * they were made of. A file that has the name of an output is replaced; an object never is.
  */
 import { existsSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import type { InputSettings } from '../media/attempt/local-input.ts';
+import { removeOrTell } from '../media/attempt/remove.ts';
 import type { WorkFolder } from '../media/attempt/work-folder.ts';
 import { makeDirectoryOf } from '../media/media-root.ts';
 import { noteTargets } from './sweep.ts';
@@ -122,7 +123,7 @@ class FileTarget implements Target {
       await publish(this.#temporary, this.key);
       return { ...facts, replaced, modified_ms: (await stat(this.key)).mtimeMs };
     } finally {
-      await rm(this.#temporary, { force: true });
+      await removeOrTell(this.#temporary);
     }
   }
 }

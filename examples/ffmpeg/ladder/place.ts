@@ -2,10 +2,11 @@
  * Where a ladder goes: a folder of the media root, or the keys of a storage that begin alike. A folder appears whole or not at
  * all, and replaces an older ladder. Objects appear one after another, those that name others last, and are never overwritten.
  */
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
 import type { InputSettings } from '../../media/attempt/local-input.ts';
+import { removeOrTell } from '../../media/attempt/remove.ts';
 import type { WorkFolder } from '../../media/attempt/work-folder.ts';
 import { describeFsError, isFsError } from '../../media/failures.ts';
 import { makeDirectoryOf } from '../../media/media-root.ts';
@@ -123,7 +124,7 @@ class FolderPlace implements Place {
     } catch (error) {
       throw describeFsError(error, `output ${this.#output}`);
     } finally {
-      await rm(temporary, { recursive: true, force: true });
+      await removeOrTell(temporary);
     }
   }
 

@@ -14,6 +14,7 @@ import {
 import { z } from 'zod';
 import { isFsError } from '../failures.ts';
 import type { MediaRoot } from '../media-root.ts';
+import { removeOrTell } from './remove.ts';
 
 /** Of files that are being made. */
 const DRAFT = '.draft~';
@@ -50,10 +51,10 @@ export class WorkFolder {
       await folder.#sayInUse();
       await folder.#removeDrafts();
       const result = await work(folder);
-      await folder.#removeAll();
+      await removeOrTell(folder.path);
       return result;
     } catch (error) {
-      if (isLast(error)) await folder.#removeAll();
+      if (isLast(error)) await removeOrTell(folder.path);
       throw error;
     } finally {
       clearInterval(timer);
@@ -76,7 +77,7 @@ export class WorkFolder {
       await rename(draft, this.file(name));
       return result;
     } finally {
-      await rm(draft, { recursive: true, force: true });
+      await removeOrTell(draft);
     }
   }
 
@@ -106,13 +107,6 @@ export class WorkFolder {
   /** What is done with, and is in the way of nobody. */
   async remove(name: string): Promise<void> {
     await rm(this.file(name), { recursive: true, force: true });
-  }
-
-  /** What cannot be removed is left to whoever sweeps, and changes nothing of how the attempt ends. */
-  async #removeAll(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch((error: Error) =>
-      console.warn(`${this.path} cannot be removed, and is left: ${error.message}`),
-    );
   }
 
   /** By its time: what nobody has used for long is removed by whoever sweeps. */

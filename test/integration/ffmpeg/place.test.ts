@@ -12,6 +12,12 @@ import { MediaRoot } from '../../../examples/media/media-root.ts';
 import { ObjectStore } from '../../../examples/storage/object-store.ts';
 import { KEYS, REGION, StrictObjectStorage } from '../../helpers/storage/strict-object-storage.ts';
 
+/** So deep that no path can name the innermost, and Node cannot remove it. */
+function makeDeep(cwd: string): void {
+  const deep = 'n=0; while [ $n -lt 20 ]; do mkdir $0; cd $0; n=$((n+1)); done; mkdir $0';
+  execFileSync('sh', ['-c', deep, 'x'.repeat(200)], { cwd });
+}
+
 describe('the folder of a ladder', () => {
   const task = { namespace: 'default', id: 'l' } as Task;
   const ctx = { token: '1.1', signal: new AbortController().signal } as TaskContext;
@@ -75,9 +81,7 @@ describe('the folder of a ladder', () => {
 
   it('is there also where the older one cannot be removed', async () => {
     await placed((place) => make(place));
-    // So deep that no path can name the innermost.
-    const deep = 'n=0; while [ $n -lt 20 ]; do mkdir $0; cd $0; n=$((n+1)); done; mkdir $0';
-    execFileSync('sh', ['-c', deep, 'x'.repeat(200)], { cwd: join(root, 'vod') });
+    makeDeep(join(root, 'vod'));
     const names = JSON.stringify([...ladderFiles, 'x'.repeat(200)]);
     writeFileSync(join(root, 'vod/files.json'), names);
     try {
@@ -86,6 +90,27 @@ describe('the folder of a ladder', () => {
       expect(visible()).to.have.length(2);
     } finally {
       for (const name of visible()) execFileSync('rm', ['-rf', join(root, name)]);
+    }
+  });
+
+  it('fails of what was wrong also where what it has written cannot be removed', async () => {
+    const write = (folder: string) => {
+      makeDeep(folder);
+      return Promise.reject(new Error('what was wrong'));
+    };
+    try {
+      const failed = placed((place) => place.make('mark', write, () => {}));
+      expect(await failure(failed)).to.equal('what was wrong');
+      const mediaRoot = await MediaRoot.open(root);
+      const inWork = WorkFolder.within(mediaRoot, task, ctx, (work) =>
+        work.make('part', async (draft) => {
+          mkdirSync(draft);
+          await write(draft);
+        }),
+      );
+      expect(await failure(inWork)).to.equal('what was wrong');
+    } finally {
+      for (const name of readdirSync(root)) execFileSync('rm', ['-rf', join(root, name)]);
     }
   });
 
