@@ -52,9 +52,10 @@ async function* linesOf(
   const path = `${api.base}/task/${encodeURIComponent(taskId)}/logs`;
   const asked = { path, field: 'lines', filters, after, follow, signal, onAway, onBack };
   for await (const page of pagesAfter<LogPage>(api, asked)) {
-    const { lines, dropped, lost_at_end: lost, ended } = page;
+    const { lines, dropped, lost_at_end: lost, at_end: isAtEnd = false, ended } = page;
     if (dropped > 0) onDropped?.(dropped, lost > 0);
     yield* lines;
-    if (ended) return;
+    // What comes meanwhile is not asked for: of a task that says much there would be no end.
+    if (ended || (isAtEnd && !follow)) return;
   }
 }

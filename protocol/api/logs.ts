@@ -52,6 +52,10 @@ export const logPage = z.object({
     .int()
     .describe('Of these, behind the last line that is there: so many more the executor has said.'),
   next: z.string().describe('Up to where it has looked: the `after` of the next page.'),
+  at_end: z
+    .boolean()
+    .optional()
+    .describe('It has come to the newest line that there was when it was read.'),
   ended: z
     .boolean()
     .describe('The task, or the attempt that is asked for, has ended, and nothing more comes.'),

@@ -56,6 +56,19 @@ describe('following events and logs', () => {
     expect(await endOf((newest) => ({ newest: newest - 1 })), 'within a page').to.have.length(3);
   });
 
+  it('ends with the newest line of a log that grows and grows', async () => {
+    let n = 0;
+    api.intercept = ({ path }) => {
+      if (!path.endsWith('logs') || n === 9) return undefined;
+      const line = { attempt: 1, n: ++n, at: '', level: 'info', stream: 'log', text: `${n}` };
+      const gaps = { dropped: 0, lost_at_end: 0, next: `1.${n}`, at_end: n === 2, ended: false };
+      return [200, { lines: [line], ...gaps }];
+    };
+    const texts: string[] = [];
+    for await (const { text } of createClient({ url: api.url }).logs('a')) texts.push(text);
+    expect(texts).to.deep.equal(['1', '2']);
+  });
+
   it('ends with the newest that there is, where the master does not say which that was', async () => {
     expect(await endOf(() => ({}))).to.have.length(19);
   });

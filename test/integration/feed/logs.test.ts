@@ -116,11 +116,12 @@ describe('logs over HTTP', () => {
       dropped: 0,
       lost_at_end: 0,
       next: '1.2',
+      at_end: false,
       ended: false,
     });
     const rest = await asked('after=1.2');
     expect(rest.lines.map(({ text }) => text)).to.deep.equal(['the last']);
-    expect(rest).to.include({ dropped: 3, next: '1.6', ended: false });
+    expect(rest).to.include({ dropped: 3, next: '1.6', at_end: true, ended: false });
     expect(await asked('after=1.6')).to.deep.equal({ ...rest, lines: [], dropped: 0 });
     const plainOf = async (query: string) => {
       const { text } = await face.get(`${path}${query}`, { ...admin, accept: 'text/plain' });
@@ -212,6 +213,7 @@ describe('logs over HTTP', () => {
       dropped: 3,
       lost_at_end: 3,
       next: '1.5',
+      at_end: false,
       ended: false,
     });
     expect(await asked('after=1.5')).to.include({ dropped: 0, next: '1.5', ended: true });

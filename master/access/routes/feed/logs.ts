@@ -137,9 +137,10 @@ function placeIn(text: string | undefined): LogPlace | null {
 
 const idOf = ({ attempt, n }: LogPlace): string => `${attempt}.${n}`;
 
-function bodyOf({ lines, droppedCount, lostCount, next, isLast }: Page): PageBody {
+function bodyOf({ lines, droppedCount, lostCount, next, isAtEnd, isLast }: Page): PageBody {
   const gaps = { dropped: droppedCount, lost_at_end: lostCount };
-  return { lines: lines.map(lineView), ...gaps, next: idOf(next), ended: isLast };
+  const end = { at_end: isAtEnd, ended: isLast };
+  return { lines: lines.map(lineView), ...gaps, next: idOf(next), ...end };
 }
 
 const missing = (count: number, where: string): string =>
