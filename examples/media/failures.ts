@@ -51,6 +51,6 @@ function notPermitted(what: string): Error {
   return new NonRetryableError(`${what}: the executor has no permission for it`);
 }
 
-function diskFull(what: string): Error {
+export function diskFull(what: string): Error {
   return new DiskFullError(`${what}: ${DISK_FULL}`);
 }

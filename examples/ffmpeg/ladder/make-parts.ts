@@ -10,6 +10,7 @@ import { longestIn, type Media, type VideoStream } from '../../media/media.ts';
 import { Parts } from '../../media/attempt/parts.ts';
 import { probe } from '../../media/probe.ts';
 import { type ChildLimits, type Headway, runFfmpeg } from '../../media/attempt/run-ffmpeg.ts';
+import { diskFull } from '../../media/failures.ts';
 import type { WorkFolder } from '../../media/attempt/work-folder.ts';
 import { fingerprint } from '../outputs.ts';
 import { childLimits, type FfmpegSettings, probeIfReadable } from '../renditions.ts';
@@ -41,6 +42,9 @@ import {
   spriteArguments,
   spriteTrack,
 } from './stills.ts';
+
+/** With less room a file that came out as none was cut off by the disk. */
+const FULL_BYTES = 1024 * 1024;
 
 export interface Plan {
   readonly input: string;
@@ -270,6 +274,7 @@ export class PartMaker {
   async #readable(what: string, path: string): Promise<Media> {
     const media = await probeIfReadable(this.#settings, path, what, this.#limits);
     if (media !== null) return media;
+    if (await this.#settings.mediaRoot.isFull(FULL_BYTES)) throw diskFull(what);
     throw new RetryableError(`${what}: ffmpeg reported success, but left no readable file`);
   }
 
@@ -321,6 +326,7 @@ export class PartMaker {
       const unescaped = `${target}.unescaped`;
       await this.#run('captions', captionArguments(input, caption, unescaped), media.seconds);
       await escapeCaptions(unescaped, target, this.#limits.signal);
+      await this.#folder.remove(`${files[n]}.unescaped`);
     }
     await this.#assertFilled('captions', files);
     if (captions.length > 0) this.#finish('captions');

@@ -52,8 +52,9 @@ describe('a part of a ladder', function () {
     return path;
   }
 
-  async function ladder(params: object, program = ffmpeg, id = 'parts') {
+  async function ladder(params: object, program = ffmpeg, id = 'parts', isFull = false) {
     const mediaRoot = await MediaRoot.open(root);
+    if (isFull) mediaRoot.isFull = () => Promise.resolve(true);
     const settings = { ffmpeg: program, ffprobe, mediaRoot, threads: 1, profiles: new Map() };
     const of = { input: 'in.mp4', output: 'vod', profile: PROFILE, ...params };
     const handler = ladderHandler({ ...settings, keys: null });
@@ -76,6 +77,15 @@ describe('a part of a ladder', function () {
       expect(error, name).to.be.instanceOf(RetryableError);
       expect(readdirSync(root)).not.to.include('vod');
     }
+  });
+
+  it('waits for room where a full disk has left no file, though ffmpeg says that it is well', async () => {
+    const program = failing('90p.mp4', 'echo x > "$file"; exit 0');
+    const { error } = await ladder({}, program, 'full', true);
+    expect(error?.message).to.equal(
+      'rung 90p: there is no space left on the disk of the media root',
+    );
+    expect(error).to.be.instanceOf(RetryableError).with.property('retryAfterMs', 60_000);
   });
 
   it('stays HDR where that is wished for, and says so, also where it is copied', async () => {
