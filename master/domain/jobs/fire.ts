@@ -6,7 +6,13 @@ import type { TaskJob } from '../model/task-job.ts';
 import { LATE_PER_SECOND_MAX, MADE_UP_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
-import { BY_HAND, isUsedUp, type PendingTime, type Trigger } from '../model/job.ts';
+import {
+  BY_HAND,
+  isUsedUp,
+  type JobActivity,
+  type PendingTime,
+  type Trigger,
+} from '../model/job.ts';
 import type { Event } from '../events.ts';
 import { isTerminal } from '../model/task.ts';
 import { decideOverlap } from '../schedule/overlap.ts';
@@ -226,7 +232,7 @@ function decideOne(
       recordOne(draft, nominal, { state: 'pending', reason: 'overlap', calendar }, now, out);
       const row = { trigger: trigger.name, nominal, rerun: 0, noticedAt: now };
       putActivity(state, { ...activity, pending: [...kept, row] }, out);
-      if (fate.cancels) cancelRuns(state, activity.liveIds, now, out);
+      if (fate.cancels) cancelRuns(state, activity, now, out);
       observe(trigger, 'pending', now - time.at, out);
       return;
     }
@@ -255,8 +261,14 @@ export function armedAfter({ timing, startAt }: TriggerSpec, endedAt: number): n
   return timing.kind === 'delay' ? Math.max(startAt ?? 0, endedAt + timing.delayMs) : null;
 }
 
-/** Those in memory are told to end; what waits only in the store is asked for first. */
-function cancelRuns(state: State, ids: readonly string[], now: number, out: Output): void {
+/** Those in memory are told to end; what waits only in the store is asked for first, of what is known by heart. */
+function cancelRuns(state: State, activity: JobActivity, now: number, out: Output): void {
+  const ids = new Set(activity.liveIds);
+  if (activity.liveCount > ids.size) {
+    for (const { id, job } of state.tasks.values()) {
+      if (job?.name === activity.job && job.backfill === null) ids.add(id);
+    }
+  }
   for (const id of ids) {
     const task = state.tasks.get(id);
     if (task !== undefined) cancelRequested(state, task, now, out);

@@ -134,6 +134,17 @@ describe('a job that is fired', () => {
     expect(await told()).to.deep.equal(['1 ran', '2 ran overlap']);
   });
 
+  it('with `replace` ends all that runs, also what somebody has begun', async () => {
+    await onOverlap({ kind: 'replace' });
+    for (let count = 0; count < 40; count++) {
+      const key = `${count}`;
+      await harness.master.jobs(ALL).change({ type: 'jobRun', name: 'nightly', key, params: null });
+    }
+    expect(alive()).to.have.length(40);
+    await pass(MINUTE);
+    expect(alive()).to.deep.equal([1]);
+  });
+
   it('with `allow` runs all of them beside each other', async () => {
     await onOverlap({ kind: 'allow' });
     await pass(3 * MINUTE);
