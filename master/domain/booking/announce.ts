@@ -48,15 +48,23 @@ function send({ sessionId }: Executor, booking: AnnouncedBooking | null, out: Ou
 }
 
 /** Those that are in memory and not due yet, in the order in which they are. */
-function announcedOf({ delayed }: State, { id, type, from, to }: Booking): AnnouncedBooking {
+function announcedOf(
+  { delayed, bookings }: State,
+  { id, type, from, to }: Booking,
+): AnnouncedBooking {
   const tasks: { id: string; params: string }[] = [];
+  const countMax = Math.min(ANNOUNCED_COUNT_MAX, bookings.taskCounts.get(id) ?? 0);
   let length = 0;
-  for (const task of delayed) {
-    if (task.dueAt >= to || tasks.length >= ANNOUNCED_COUNT_MAX) break;
-    if (task.booking !== id) continue;
-    length += task.params.length;
-    if (length > ANNOUNCED_LENGTH_MAX) break;
-    tasks.push({ id: task.id, params: task.params });
+  // Of many bookings at once each would look through all that is not due: no further than it has tasks.
+  if (countMax > 0) {
+    for (const task of delayed) {
+      if (task.dueAt >= to) break;
+      if (task.booking !== id) continue;
+      length += task.params.length;
+      if (length > ANNOUNCED_LENGTH_MAX) break;
+      tasks.push({ id: task.id, params: task.params });
+      if (tasks.length === countMax) break;
+    }
   }
   return { id, type, from, to, tasks };
 }

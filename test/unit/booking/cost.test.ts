@@ -6,6 +6,7 @@ import {
   createOutput,
   type Output,
 } from '../../../master/domain/effects.ts';
+import { announce } from '../../../master/domain/booking/announce.ts';
 import { step } from '../../../master/domain/scheduler.ts';
 import { asked, type Asked, FROM } from './asked.ts';
 import { MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
@@ -61,6 +62,33 @@ describe('what a booking costs', () => {
     run('e');
     scheduler.send({ type: 'drainStarted' });
     expect(ranMs()).to.equal(50 * SECOND);
+  });
+
+  it('is no look at what waits of others, where it has no tasks, or all are found', () => {
+    scheduler.connect('e2');
+    book();
+    book({ id: 'bk-2' });
+    scheduler.submit({ id: 'push', booking: 'bk-2', runAt: FROM });
+    for (let n = 0; n < 50; n++) scheduler.submit({ id: `later-${n}`, runAt: FROM + MINUTE });
+    passTo(FROM - 30 * SECOND);
+    const { state } = scheduler;
+    let lookCount = 0;
+    const waiting = [...state.delayed];
+    const delayed = Object.create(state.delayed, {
+      [Symbol.iterator]: {
+        *value() {
+          for (const task of waiting) {
+            lookCount++;
+            yield task;
+          }
+        },
+      },
+    }) as typeof state.delayed;
+    const out = createOutput();
+    for (const id of ['e1', 'e2']) announce({ ...state, delayed }, scheduler.executor(id), out);
+    const told = sent(out, 'booking').map(({ booking }) => booking?.tasks.length ?? null);
+    expect(told).to.have.members([0, 1]);
+    expect(lookCount).to.equal(1);
   });
 
   it('is one text of what its executors are told, however many are bound', () => {
