@@ -22,8 +22,10 @@ export function monthAfter(month: string, by: number): string {
   return date.toISOString().slice(0, 7);
 }
 
-export const isMonth = (text: string | undefined): text is string =>
-  /^\d{4}-(0[1-9]|1[0-2])$/.test(text ?? '');
+/** Of the years 1970 to 9998: the clocks of all zones can tell when it begins and when it ends. */
+export function isMonth(text = ''): text is string {
+  return /^\d{4}-(0[1-9]|1[0-2])$/.test(text) && text >= '1970' && text < '9999';
+}
 
 export function isDay(text: string | undefined): text is string {
   const month = text?.slice(0, 7);

@@ -4,7 +4,7 @@ import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
 import { jobFields, withTyped } from '../../../console/pages/jobs/define/job-fields.ts';
 import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/month/turns.ts';
 import { dayIn, instantOf, startOf, timeIn } from '../../../console/pages/jobs/month/zones.ts';
-import { isDay, monthAfter, weeksOf } from '../../../console/parts/days.ts';
+import { isDay, isMonth, monthAfter, weeksOf } from '../../../console/parts/days.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
 
 describe('the console pages of jobs', () => {
@@ -55,6 +55,8 @@ describe('the console pages of jobs', () => {
     expect(monthAfter('2026-12', 1)).to.equal('2027-01');
     const days = ['2026-02-28', '2026-02-29', '2026-02-zz', '2026-99-01', '2026-02', undefined];
     expect(days.filter(isDay)).to.deep.equal(['2026-02-28']);
+    const months = ['1970-01', '9998-12', '1969-12', '9999-12', '0000-01', '0099-05', '2026-13'];
+    expect(months.filter(isMonth)).to.deep.equal(['1970-01', '9998-12']);
     const weeks = weeksOf('2026-11');
     expect([weeks[0]?.[6], weeks[1]?.[0], weeks.length]).to.deep.equal([
       '2026-11-01',

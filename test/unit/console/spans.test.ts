@@ -11,7 +11,9 @@ describe('the days of a report', () => {
     expect(daysOf('7d', now + 60_000)).to.deep.equal(daysOf('7d', now));
     expect(daysOf('30d', now)).to.deep.equal({ from: '2026-10-24T18:30:00.000Z' });
     expect(daysOf('2028-02', now)).to.deep.equal({ from: '2028-02-01', to: '2028-02-29' });
-    expect(daysOf('ever', now)).to.deep.equal(daysOf(PRESET_SPAN, now));
+    for (const wrong of ['ever', '9999-12', '0000-01', '0099-05']) {
+      expect(daysOf(wrong, now), wrong).to.deep.equal(daysOf(PRESET_SPAN, now));
+    }
   });
 
   it('may be a month for as long as days are kept', () => {
