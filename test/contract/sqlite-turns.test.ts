@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EndedSegment } from '../../master/application/ports.ts';
+import type { RowWrite } from '../../master/domain/changes.ts';
 import { ANY_TASK } from '../../master/domain/model/task-filter.ts';
 import { Pace } from '../../master/infrastructure/sql/pace.ts';
 import { laneNumber, NOW } from '../helpers/task.ts';
@@ -133,6 +134,21 @@ describe('SQLite and the event loop', function () {
       expect(seen.most).to.be.at.most(PIECES_MAX);
     });
   }
+
+  it('the versions of a job are read one by one', async () => {
+    const versions = Array.from({ length: 30 }, (_, index) => index + 1);
+    const row = { job: 'a', spec: '{}', template: '{}', at: NOW, by: null };
+    const writes = versions.map((version): RowWrite => {
+      return { op: 'put', table: 'jobVersion', key: ['a', version], row: { ...row, version } };
+    });
+    await store.commit(commit(term, { writes }));
+    const seen = await watched(async () => {
+      const found = await store.jobs.listVersions('a');
+      expect(found.map(({ version }) => version)).to.deep.equal(versions.toReversed());
+    });
+    expect(seen.pieces).to.be.at.least(30);
+    expect(seen.most).to.be.at.most(PIECES_MAX);
+  });
 
   it('a lone commit is not cut', async () => {
     const turns = await watched(() => store.commit(commit(term, { updates: [next(all[0]!, {})] })));

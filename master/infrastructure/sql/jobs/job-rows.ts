@@ -219,10 +219,16 @@ export class JobRows implements JobReads {
 
   async listVersions(job: string): Promise<readonly JobVersion[]> {
     const rows = await this.#readers.rows(
-      'SELECT * FROM job_version WHERE ns = ? AND job = ? ORDER BY version DESC',
+      'SELECT version FROM job_version WHERE ns = ? AND job = ? ORDER BY version DESC',
       [this.#ns, job],
     );
-    return rows.map(jobVersionOf);
+    const versions: JobVersion[] = [];
+    // Each may be large: others have their turn in between.
+    for (const { version } of rows) {
+      const one = await this.readVersion(job, Number(version));
+      if (one !== null) versions.push(one);
+    }
+    return versions;
   }
 
   async readVersion(job: string, version: number): Promise<JobVersion | null> {
