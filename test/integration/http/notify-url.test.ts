@@ -62,7 +62,9 @@ describe('notify_url', () => {
       expect(error?.field, host).to.equal('task.notify_url');
       // Of a metadata service nobody is told how to allow it.
       const said = host.startsWith('169.254') ? / address$/ : / SODA_NOTIFY_ALLOW$/;
-      expect(error?.message, host).to.match(/^refused: /).and.to.match(said);
+      expect(error?.message, host)
+        .to.match(/^refused: /)
+        .and.to.match(said);
     }
     expect(face.master.submissions).to.deep.equal([]);
     const receivers = ['http://127.0.0.1/', 'http://localhost/', 'http://db.internal/'];
