@@ -27,7 +27,7 @@ export const bookingFinders = {
   },
   *booking_at_risk({ namespace, state }: Looked): Generator<Finding> {
     for (const booking of state.bookings.byId.values()) {
-      const missed = isBookingOver(booking) ? [] : booking.windows.filter(hasNoRoom);
+      const missed = toCome(booking).filter(({ parts }) => parts === null);
       const [first] = missed;
       if (first === undefined) continue;
       const cancel = commandIn(namespace, `booking cancel ${booking.id}`);
@@ -61,7 +61,11 @@ function isHeld(state: State, { type, group, requires, labels }: Booking): boole
   return rowsOn(state, group, { requires, labels }).next().done !== true;
 }
 
-const hasNoRoom = ({ parts }: BookedWindow): boolean => parts === null;
+/** Of one whose executors are bound the open window is told of by who is missing now. */
+function toCome({ state, windows }: Booking): readonly BookedWindow[] {
+  if (isBookingOver({ state })) return [];
+  return state === 'bound' ? windows.slice(1) : windows;
+}
 
 function laterInWords({ length }: readonly BookedWindow[]): string {
   return length === 1 ? '' : ` and in ${counted(length - 1, 'later window')}`;

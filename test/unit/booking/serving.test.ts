@@ -185,6 +185,25 @@ describe('who serves a booking', () => {
     );
   });
 
+  it('is missing now, once its window is open, and not at risk besides', () => {
+    set({ capacity: 2 });
+    book();
+    book({ id: 'bk-2' });
+    set({ capacity: 1 });
+    scheduler.pass(10 * SECOND);
+    const atRisk = () => {
+      const { state, now } = scheduler;
+      const found = bookingFinders.booking_at_risk({ namespace: 'default', state, now });
+      return [...found].map(({ subject }) => subject);
+    };
+    expect(atRisk()).to.deep.equal(['booking bk-2']);
+    passTo(FROM);
+    const missed = scheduler.state.bookings.byId.get('bk-2');
+    expect(missed).to.include({ state: 'bound' });
+    expect(missed?.windows[0]?.parts).to.equal(null);
+    expect(atRisk()).to.deep.equal([]);
+  });
+
   describe('by its name, of a type that says how many there are', () => {
     const pin = (id: string) => ({ requires: [`executor:${id}`] });
     beforeEach(() => {
