@@ -49,12 +49,13 @@ export class SettledReader {
       const { ends } = activityOf(state, name);
       const waiting = ends.length === 0 ? [] : await store.jobs.loadListeners(name, LISTENERS_MAX);
       const keys = [...own, ...waiting].map(keyOf);
+      const awake = awakeAmong(waiting);
       // What another job of the page changes is read again for the next one.
-      if (waiting.length > runsLeft || keys.some((key) => changed.has(key))) continue;
+      if (awake.length > runsLeft || keys.some((key) => changed.has(key))) continue;
       for (const key of keys) changed.add(key);
-      const { endCount, pairCount } = withinRuns(ends, waiting, runsLeft);
+      const { endCount, pairCount } = withinRuns(ends, awake, runsLeft);
       runsLeft -= pairCount;
-      const listeners = await this.#heard(state, waiting, ends.slice(0, endCount), now, broken);
+      const listeners = await this.#heard(state, awake, ends.slice(0, endCount), now, broken);
       const job = found.jobs.find((one) => one.name === name) ?? null;
       jobs.push({ ...(await this.#settled(state, name, job, own)), endCount, listeners });
     }
@@ -74,22 +75,19 @@ export class SettledReader {
   /** With a time for each end that one of them waits for. */
   async #heard(
     state: State,
-    listeners: readonly Trigger[],
+    awake: readonly Listener[],
     ends: readonly JobEnd[],
     now: number,
     broken: BrokenTrigger[],
   ): Promise<readonly DueTrigger[]> {
-    const awake = listeners.flatMap((trigger) => {
-      const spec = JSON.parse(trigger.spec) as TriggerSpec;
-      const { timing, isEnabled } = spec;
-      if (timing.kind !== 'on' || !isEnabled || trigger.paused !== null) return [];
-      const own = ends.filter((end) => end.state === timing.state);
+    const called = awake.flatMap(({ trigger, spec, awaits }) => {
+      const own = ends.filter(({ state: how }) => how === awaits);
       return own.length === 0 ? [] : [{ trigger, spec, own }];
     });
-    const names = [...new Set(awake.map(({ trigger }) => trigger.job))];
+    const names = [...new Set(called.map(({ trigger }) => trigger.job))];
     const jobs = new Map((await loadAll(this.#sources, names)).map((job) => [job.name, job]));
     const due: DueTrigger[] = [];
-    for (const { trigger, spec, own } of awake) {
+    for (const { trigger, spec, own } of called) {
       await this.#sources.breathe();
       const job = jobs.get(trigger.job);
       if (job?.isEnabled !== true) continue;
@@ -114,16 +112,32 @@ export class SettledReader {
   }
 }
 
+/** A trigger that waits for ends of another job, and for which. */
+interface Listener {
+  readonly trigger: Trigger;
+  readonly spec: TriggerSpec;
+  readonly awaits: string;
+}
+
+/** Those that may fire. */
+function awakeAmong(triggers: readonly Trigger[]): readonly Listener[] {
+  return triggers.flatMap((trigger) => {
+    const spec = JSON.parse(trigger.spec) as TriggerSpec;
+    const { timing, isEnabled } = spec;
+    if (timing.kind !== 'on' || !isEnabled || trigger.paused !== null) return [];
+    return [{ trigger, spec, awaits: timing.state }];
+  });
+}
+
 /** As many ends, the oldest first, as begin so many runs at most; an end that nobody waits for begins none. */
 function withinRuns(
   ends: readonly JobEnd[],
-  listeners: readonly Trigger[],
+  listeners: readonly Listener[],
   runCountMax: number,
 ): { readonly endCount: number; readonly pairCount: number } {
-  const timings = listeners.map(({ spec }) => (JSON.parse(spec) as TriggerSpec).timing);
   let pairCount = 0;
   for (const [endCount, { state }] of ends.entries()) {
-    const count = timings.filter((one) => one.kind === 'on' && one.state === state).length;
+    const count = listeners.filter(({ awaits }) => awaits === state).length;
     if (pairCount + count > runCountMax) return { endCount, pairCount };
     pairCount += count;
   }
