@@ -4,8 +4,9 @@ import type { Load } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
 import { activityOf } from '../../domain/jobs/activity.ts';
 import type { BrokenTrigger, DueTrigger, FoundJob, RunTask } from '../../domain/jobs/job-events.ts';
-import { armedAtOf, changesNothing, renewedTriggers } from '../../domain/jobs/set.ts';
+import { changesNothing, renewedTriggers } from '../../domain/jobs/set.ts';
 import { BY_HAND, isIdle, type Job, type Trigger } from '../../domain/model/job.ts';
+import { firstArmedAt } from '../../domain/schedule/times.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { Task } from '../../domain/model/task.ts';
 import type { State } from '../../domain/state/state.ts';
@@ -246,7 +247,7 @@ function planned(
 function rearmed(state: State, trigger: Trigger, now: number): Trigger {
   const isWaiting = trigger.armedAt !== null || !isIdle(activityOf(state, trigger.job));
   if (trigger.kind !== 'delay' || isWaiting) return trigger;
-  return { ...trigger, armedAt: armedAtOf(JSON.parse(trigger.spec) as TriggerSpec, now) };
+  return { ...trigger, armedAt: firstArmedAt(JSON.parse(trigger.spec) as TriggerSpec, now) };
 }
 
 /** What it was is not what it is to be. */

@@ -16,7 +16,7 @@ import {
 import type { Event } from '../events.ts';
 import { isTerminal } from '../model/task.ts';
 import { decideOverlap } from '../schedule/overlap.ts';
-import type { TriggerSpec } from '../schedule/trigger-spec.ts';
+import { armedAfter } from '../schedule/times.ts';
 import type { State } from '../state/state.ts';
 import { cancelRequested } from '../steps/cancel.ts';
 import { accept } from '../steps/submit.ts';
@@ -254,11 +254,6 @@ function recordReplaced({ job }: Trigger, { noticedAt, ...of }: PendingTime, out
 function rearm({ spec }: DueTrigger, draft: Draft, now: number): void {
   const armedAt = armedAfter(spec, now);
   if (armedAt !== null) Object.assign(draft, { armedAt, nextAt: armedAt, nextNominal: armedAt });
-}
-
-/** When one that counts from ends of runs fires, of which the last has ended then; null: it counts from no end. */
-export function armedAfter({ timing, startAt }: TriggerSpec, endedAt: number): number | null {
-  return timing.kind === 'delay' ? Math.max(startAt ?? 0, endedAt + timing.delayMs) : null;
 }
 
 /** Those in memory are told to end; what waits only in the store is asked for first, of what is known by heart. */

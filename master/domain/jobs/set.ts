@@ -7,6 +7,7 @@ import { ANY_JOB, isAsked } from '../model/job-query.ts';
 import { BY_HAND, type Job, type JobVersion, type Trigger } from '../model/job.ts';
 import type { Task } from '../model/task.ts';
 import { recordOne } from './record.ts';
+import { firstArmedAt } from '../schedule/times.ts';
 import { haveSameTimes, type TriggerSpec } from '../schedule/trigger-spec.ts';
 import type { State } from '../state/state.ts';
 import { activityOf, putActivity } from './activity.ts';
@@ -263,7 +264,7 @@ export function renewedTriggers(
       known !== undefined && haveSameTimes(JSON.parse(known.spec) as TriggerSpec, spec);
     const times = isTimedAlike
       ? known
-      : { anchorAt: now, skips: [], armedAt: awaitsEnd(known) ? null : armedAtOf(spec, now) };
+      : { anchorAt: now, skips: [], armedAt: awaitsEnd(known) ? null : firstArmedAt(spec, now) };
     const { anchorAt, skips, armedAt } = times;
     // A time that was moved ahead is decided before it comes, and the clock may have been set back. One that was
     // held back has not decided its times up to now: it had none.
@@ -277,8 +278,3 @@ export function renewedTriggers(
 /** It counts from the end of a run, and that has not come. */
 const awaitsEnd = (known: Trigger | undefined): boolean =>
   known?.kind === 'delay' && known.armedAt === null;
-
-/** The first time of one that counts from ends of runs: there is none to count from yet. */
-export function armedAtOf({ timing, startAt }: TriggerSpec, now: number): number | null {
-  return timing.kind === 'delay' ? Math.max(startAt ?? now + timing.delayMs, now) : null;
-}

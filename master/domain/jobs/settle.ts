@@ -13,9 +13,10 @@ import {
   RECENT_LETTERS,
   type Trigger,
 } from '../model/job.ts';
+import { armedAfter } from '../schedule/times.ts';
 import type { State } from '../state/state.ts';
 import { activityOf, putActivity } from './activity.ts';
-import { armedAfter, fire, pausedFor, putTrigger, run } from './fire.ts';
+import { fire, pausedFor, putTrigger, run } from './fire.ts';
 import type { DueTrigger, JobHappening, SettledJob } from './job-events.ts';
 import { recordOne } from './record.ts';
 

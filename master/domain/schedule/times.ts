@@ -62,6 +62,16 @@ export function timesOf(spec: TriggerSpec, { anchorAt, armedAt }: Beginning): Ti
   }
 }
 
+/** Of one that counts from ends of runs, before there is any: when it fires first. Null: it counts from no end. */
+export function firstArmedAt({ timing, startAt }: TriggerSpec, now: number): number | null {
+  return timing.kind === 'delay' ? Math.max(startAt ?? now + timing.delayMs, now) : null;
+}
+
+/** The same, of which the last run has ended then. */
+export function armedAfter({ timing, startAt }: TriggerSpec, endedAt: number): number | null {
+  return timing.kind === 'delay' ? Math.max(startAt ?? 0, endedAt + timing.delayMs) : null;
+}
+
 /** Expressions that are kept as they were read. */
 const KEPT_COUNT_MAX = 1_000;
 const kept = new Map<string, Cron>();
