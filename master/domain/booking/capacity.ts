@@ -100,15 +100,13 @@ export function bookedPools(state: State, now: number): BookedPool[] {
     if (at <= now - GONE_MS || executors.has(id)) bookings.gone.delete(id);
   }
   const declared = declaredTypes(types);
-  const pools = new Map<
-    string,
-    Omit<BookedPool, 'capacity' | 'isDeclared'> & { executorIds: Set<string> }
-  >();
+  const pools = new Map<string, Omit<BookedPool, 'capacity'> & { executorIds: Set<string> }>();
   const add = (one: Omit<Gone, 'at'>) => {
     const key = keyOf(one, declared);
     const { types: all, labels, reserve } = one;
     const ofPool = all.filter((type) => !declared.has(type));
-    const pool = pools.get(key) ?? { key, types: ofPool, labels, reserve, executorIds: new Set() };
+    const none = { executorIds: new Set<string>(), isDeclared: false };
+    const pool = pools.get(key) ?? { key, types: ofPool, labels, reserve, ...none };
     pools.set(key, pool);
     pool.executorIds.add(one.id);
   };
@@ -119,9 +117,7 @@ export function bookedPools(state: State, now: number): BookedPool[] {
   }
   for (const one of bookings.gone.values()) add(one);
   return [
-    ...[...pools.values()].map((pool) => {
-      return { ...pool, capacity: pool.executorIds.size, isDeclared: false };
-    }),
+    ...[...pools.values()].map((pool) => ({ ...pool, capacity: pool.executorIds.size })),
     ...[...declared].map(([type, capacity]) => {
       const none = { labels: [], reserve: [], executorIds: new Set<string>() };
       return { key: declaredKey(type), types: [type], capacity, ...none, isDeclared: true };
