@@ -26,8 +26,9 @@ interface BookedTask<Params = unknown> {
 
 /**
  * Gets ready for a booking, such as by bringing inputs near. Called once this executor is bound, 30 s before the window
- * unless the booking says otherwise, and again with all tasks when more are known, or one has other params; never twice at once: one for the next
- * booking waits until this has ended. It may run beside a task that is about to end, and goes on when one of the booking begins.
+ * unless the booking says otherwise, and again with all tasks when more are known, or one has other params; never twice
+ * at once: one for the next booking waits until this has ended. It may run beside a task that is about to end, and goes
+ * on when one of the booking begins.
  * @param signal Aborts when the booking is over, another executor takes its place, or this one stops.
  */
 export type Prepare<Params = unknown> = (booking: Booking<Params>, signal: AbortSignal) => unknown;

@@ -159,8 +159,9 @@ export async function publish(temporary: string, target: string): Promise<void> 
 
 /**
  * The same for a folder of files. One that has its name is gone afterwards; for a moment before, there is neither.
- * `obstacleIn` says why what has it may not be replaced, and stays: then this resolves to that, else to null. `onFile` is called before each file: a slow disk takes
- * its time for thousands. What it throws ends this, while nothing has changed.
+ * `obstacleIn` says why what has it may not be replaced, and stays: then this resolves to that, else to null. `onFile`
+ * is called before each file: a slow disk takes its time for thousands. What it throws ends this, while nothing has
+ * changed.
  */
 export async function publishFolder(
   temporary: string,

@@ -19,12 +19,14 @@ export const mediaPath = z
 /** Of what is written: people read it in lists, where it must not seem to be another one. */
 const DISGUISING = /[\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u;
 
-export const plainName = (name: string) => !DISGUISING.test(name);
-export const PLAIN_NAME = {
-  error: 'expected a name without characters that change the direction of text or break its lines',
-};
+export function undisguised(name: z.ZodString): z.ZodString {
+  return name.refine((text) => !DISGUISING.test(text), {
+    error:
+      'expected a name without characters that change the direction of text or break its lines',
+  });
+}
 
-export const outputPath = mediaPath.refine(plainName, PLAIN_NAME);
+export const outputPath = undisguised(mediaPath);
 
 export const resolution = z
   .string()

@@ -1,6 +1,6 @@
 /** Where an input may lie, and an output go: what a task writes, as it is read here. Pure. */
 import { z } from 'zod';
-import { mediaPath, outputPath, PLAIN_NAME, plainName } from '../media/fields.ts';
+import { mediaPath, outputPath, undisguised } from '../media/fields.ts';
 
 export interface ObjectLocation {
   readonly bucket: string;
@@ -12,7 +12,7 @@ const s3Url = z
   .max(1100)
   .refine((text) => parseS3(text) !== null, { error: 'expected s3://bucket/key' });
 
-const s3Output = s3Url.refine(plainName, PLAIN_NAME);
+const s3Output = undisguised(s3Url);
 
 const httpUrl = z
   .string()
