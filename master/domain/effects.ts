@@ -225,7 +225,7 @@ export type Load =
   /** The next slice of long work, of whichever it is the turn at the moment of reading. */
   | { readonly type: 'work' }
   | { readonly type: 'delayed' }
-  /** Tasks of a booking that are to end with it. */
+  /** Tasks of a booking that are to end, or are for the window that is open. */
   | { readonly type: 'booked'; readonly booking: string }
   /** Of the gates that have a place: as many as there are places, as they are at the moment of reading. */
   | { readonly type: 'held' }

@@ -362,7 +362,7 @@ type Happening =
     }
   /** Null: there was none to be done any more. */
   | { readonly type: 'workLoaded'; readonly page: WorkPage | BackfillPage | null }
-  /** Tasks that are to end with it, and wait: `BOOKED_TASK_PAGE` of them, or the last. */
+  /** Tasks of bookings that wait, and are to end or are for the window that is open: `BOOKED_TASK_PAGE` of them, or the last. */
   | { readonly type: 'bookedLoaded'; readonly pages: readonly BookedPage[] }
   | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
   | { readonly type: 'heldLoaded'; readonly pages: readonly HeldPage[] }

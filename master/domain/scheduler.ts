@@ -7,7 +7,7 @@ import type { Output } from './effects.ts';
 import type { Event } from './events.ts';
 import { RELEASE_COUNT_MAX } from './bounds.ts';
 import { isOfBookings, onBooking, type OnBooking } from './booking/set.ts';
-import { endBooked, endPastWindows } from './booking/due.ts';
+import { bookedLoaded, endPastWindows } from './booking/due.ts';
 import { settleBookings } from './booking/settle.ts';
 import { askForHeld } from './limits/places.ts';
 import type { JobHappening } from './jobs/job-events.ts';
@@ -215,7 +215,7 @@ function rowsLoaded(state: State, event: Loaded, now: number, out: Output): void
     case 'notificationsLoaded':
       return notificationsLoaded(state, event, now, out);
     case 'bookedLoaded':
-      for (const page of event.pages) endBooked(state, page, now, out);
+      for (const page of event.pages) bookedLoaded(state, page, now, out);
       return;
   }
 }

@@ -3,6 +3,7 @@
  * meanwhile, so that rows and memory agree.
  */
 import { BOOKED_TASK_PAGE } from '../../domain/booking/booking-bounds.ts';
+import { askedBefore } from '../../domain/booking/due.ts';
 import { TURN_READ_BYTES_MAX } from '../../domain/bounds.ts';
 import type { Output } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
@@ -156,7 +157,8 @@ async function readBooked(
 ): Promise<Event> {
   const limit = Math.floor(BOOKED_TASK_PAGE / loads.length);
   const wanted = loads.map(({ booking }) => {
-    return { booking, before: byId.get(booking)?.endingBefore ?? 0 };
+    const asked = byId.get(booking);
+    return { booking, before: asked === undefined ? 0 : askedBefore(asked) };
   });
   const found = await store.loadBooked(wanted, limit);
   const pages = wanted.map(({ booking }, at) => {

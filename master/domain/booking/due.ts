@@ -28,7 +28,9 @@ export function advance(state: State, id: string, now: number, out: Output): voi
   if (booking === undefined || isBookingOver(booking)) return;
   if (booking.to <= now) booking = endWindow(state, booking, 'ended', now, out);
   if (isBookingOver(booking)) return;
-  if (isNoShow(state, booking, now)) booking = endWindow(state, booking, 'no_show', now, out);
+  if (isUnused(state, booking, now) && !mayBeAwaited(state, booking, out)) {
+    booking = endWindow(state, booking, 'no_show', now, out);
+  }
   if (isBookingOver(booking)) return;
   if (booking.state !== 'bound' && bindsAt(booking) <= now) {
     booking = putBooking(state, { ...booking, state: 'bound' }, out);
@@ -61,12 +63,23 @@ export function endPastWindows(state: State, now: number, out: Output): void {
   }
 }
 
-/** Nobody has come: no task of it was offered in this window, and none waits. */
-function isNoShow({ bookings }: State, booking: Booking, now: number): boolean {
+/** No task of it was offered in this window, and its time for that has passed. */
+function isUnused({ bookings }: State, booking: Booking, now: number): boolean {
   if (booking.state !== 'bound' || booking.isUsed || booking.isMaintenance) return false;
   const { seenFrom } = bookings.active.get(booking.id) ?? {};
-  if (noShowAt(booking, seenFrom ?? now) > now) return false;
-  return (bookings.taskCounts.get(booking.id) ?? 0) === 0;
+  return noShowAt(booking, seenFrom ?? now) <= now;
+}
+
+/** Whether a task for this window waits, as far as is known: of one that recurs they may be for later ones, and rows are asked. */
+function mayBeAwaited({ bookings }: State, booking: Booking, out: Output): boolean {
+  const { id, everyMs, endingBefore } = booking;
+  if ((bookings.taskCounts.get(id) ?? 0) === 0) return false;
+  const active = bookings.active.get(id);
+  // While those of an earlier window are being ended it is looked at again once they have.
+  if (everyMs === null || endingBefore !== null || active?.isAsked !== false) return true;
+  active.isAsked = true;
+  askForBooked(id, out);
+  return true;
 }
 
 type How = Extract<BookingState, 'ended' | 'no_show' | 'canceled'> | 'skipped';
@@ -143,20 +156,35 @@ function leaveRunning(
   }
 }
 
-/** Its tasks that are to end and wait, page by page. */
+/** Its tasks that wait: those that are to end, page by page, or those for the window that is open. */
 export function askForBooked(id: string, out: Output): void {
   out.loads.push({ type: 'booked', booking: id });
 }
 
-/** They end with it. */
-export function endBooked(
+/** Of those that are asked for: all are due before then. */
+export function askedBefore({ endingBefore, to }: Booking): number {
+  return endingBefore ?? to;
+}
+
+/** They end with it; or it is known now whether there are any for the window that is open. */
+export function bookedLoaded(state: State, page: BookedPage, now: number, out: Output): void {
+  const booking = state.bookings.byId.get(page.booking);
+  if (booking === undefined) return;
+  if (booking.endingBefore !== null) endBooked(state, booking, page, now, out);
+  else if (page.tasks.length === 0 && isUnused(state, booking, now)) {
+    endWindow(state, booking, 'no_show', now, out);
+  }
+  if (state.bookings.byId.get(booking.id)?.endingBefore === null)
+    advance(state, booking.id, now, out);
+}
+
+function endBooked(
   state: State,
+  booking: Booking,
   { booking: id, tasks, complete }: BookedPage,
   now: number,
   out: Output,
 ): void {
-  const booking = state.bookings.byId.get(id);
-  if (booking === undefined || booking.endingBefore === null) return;
   for (const row of tasks) {
     const task = state.tasks.get(row.id) ?? row;
     if (isAtRest(task)) finish(state, task, 'canceled', null, now, out);

@@ -317,6 +317,7 @@ export function activate(
     isWanting: true,
     graceUntil,
     seenFrom: null,
+    isAsked: false,
     unwrittenRanMs: 0,
     ranWrittenAt: Number.NEGATIVE_INFINITY,
   };

@@ -1,0 +1,95 @@
+/** A window of which nobody makes use: tasks for later windows of the same booking hold nothing off. */
+import { expect } from 'chai';
+import { read } from '../../../master/application/engine/read.ts';
+import type { BookedWanted } from '../../../master/domain/booking/booking.ts';
+import type { Output } from '../../../master/domain/effects.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
+import { asked, type Asked, bookingIn, FROM } from './asked.ts';
+import { HOUR, MINUTE, offers, Scheduler, SECOND } from '../../helpers/domain.ts';
+
+describe('a window of a booking that nobody uses', () => {
+  let scheduler: Scheduler;
+  const book = (fields: Partial<Asked> = {}) =>
+    scheduler.command({ type: 'bookingRequested', booking: asked({ everyMs: HOUR, ...fields }) });
+  const booking = () => bookingIn(scheduler, 'bk-1');
+  const submit = (id: string, windowAt: number) =>
+    scheduler.submit({ id, booking: 'bk-1', runAt: FROM + windowAt * HOUR });
+  const passTo = (at: number) => scheduler.pass(at - scheduler.now);
+  const questions = ({ loads }: Output) => loads.filter(({ type }) => type === 'booked').length;
+  const answer = (tasks: Task[]) =>
+    scheduler.send({
+      type: 'bookedLoaded',
+      pages: [{ booking: 'bk-1', tasks, complete: true }],
+    });
+
+  /** Which rows are read for the question. */
+  const wanted = async () => {
+    const asked: BookedWanted[] = [];
+    const loadBooked = (wants: readonly BookedWanted[]) => {
+      asked.push(...wants);
+      return Promise.resolve([[]]);
+    };
+    const rows = { store: { loadBooked } } as unknown as Parameters<typeof read>[0];
+    await read(rows, scheduler.state, [{ type: 'booked', booking: 'bk-1' }], scheduler.now);
+    return asked;
+  };
+
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    scheduler.connect('e1');
+  });
+
+  it('is released, though tasks for later ones wait', async () => {
+    book();
+    submit('next', 1);
+    const out = passTo(FROM + MINUTE);
+    expect(questions(out)).to.equal(1);
+    expect(await wanted()).to.deep.equal([{ booking: 'bk-1', before: FROM + 10 * MINUTE }]);
+    const told = answer([]).told.map(({ kind, data }) => `${kind} ${data}`);
+    expect(told).to.include('booking.ended {"booking_id":"bk-1","state":"no_show"}');
+    expect(booking()).to.include({ state: 'planned', from: FROM + HOUR });
+    expect(booking().executors).to.deep.equal([]);
+    expect(offers(scheduler.submit({ id: 'other', executionTimeoutMs: MINUTE }))).to.deep.equal([
+      'other -> e1',
+    ]);
+    scheduler.accept('e1');
+    scheduler.end('e1');
+    answer([]);
+    expect(offers(passTo(FROM + HOUR))).to.deep.equal(['next -> e1']);
+  });
+
+  it('is asked about once, and stays where one is to come in it', () => {
+    book();
+    submit('next', 1);
+    scheduler.submit({ id: 'late', booking: 'bk-1', runAt: FROM + 5 * MINUTE });
+    expect(questions(passTo(FROM + MINUTE))).to.equal(1);
+    answer([scheduler.task('late')]);
+    expect(questions(passTo(FROM + 4 * MINUTE))).to.equal(0);
+    expect(booking()).to.include({ state: 'bound', from: FROM });
+    expect(offers(passTo(FROM + 5 * MINUTE))).to.deep.equal(['late -> e1']);
+  });
+
+  it('is looked at once those of the window before it have ended', () => {
+    book({ everyMs: 10 * MINUTE, leadMs: SECOND });
+    scheduler.submit(
+      { id: 'one', booking: 'bk-1' },
+      { id: 'three', booking: 'bk-1', runAt: FROM + 20 * MINUTE },
+    );
+    const one = scheduler.task('one');
+    scheduler.disconnect('e1');
+    passTo(FROM + 10 * MINUTE);
+    scheduler.connect('e2');
+    passTo(FROM + 12 * MINUTE);
+    expect(booking()).to.include({ state: 'bound', from: FROM + 10 * MINUTE });
+    expect(questions(answer([one]))).to.equal(1);
+    answer([]);
+    expect(booking()).to.include({ from: FROM + 20 * MINUTE });
+  });
+
+  it('is not asked about where it is the only one: all of its tasks are for it', () => {
+    book({ everyMs: null });
+    scheduler.submit({ id: 'late', booking: 'bk-1', runAt: FROM + 5 * MINUTE });
+    expect(questions(passTo(FROM + 4 * MINUTE))).to.equal(0);
+    expect(booking().state).to.equal('bound');
+  });
+});
