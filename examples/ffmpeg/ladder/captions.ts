@@ -1,7 +1,7 @@
 /** Subtitles of text within the source become WebVTT. Those that are pictures stay where they are. */
-import { NonRetryableError } from '@soda-scheduler/executor-sdk';
+import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { runChild } from '../../media/child-process.ts';
@@ -81,36 +81,86 @@ function jsonIn(text: string): unknown {
   }
 }
 
-export function captionArguments(input: string, { index }: Caption, target: string): string[] {
-  const source = [...GUARDED_INPUT, '-i', `file:${input}`, '-map', `0:${index}`];
-  return [...TELLING, ...source, '-c:s', 'webvtt', '-f', 'webvtt', `file:${target}`];
+/** ffmpeg's encoded texts, one behind another, and a list of what each of them is. */
+export interface CaptionFiles {
+  readonly texts: string;
+  readonly list: string;
 }
 
-const TIME = String.raw`(?:\d{2,}:)?\d\d:\d\d\.\d{3}`;
-const TIMING = new RegExp(`^${TIME} --> ${TIME}`);
+/** Not as a file of WebVTT: ffmpeg leaves an empty line within a text, and what follows it can be a cue of its own. */
+export function captionArguments(
+  input: string,
+  { index }: Caption,
+  { texts, list }: CaptionFiles,
+): string[] {
+  const source = [...GUARDED_INPUT, '-i', `file:${input}`];
+  const encoded = ['-map', `0:${index}`, '-c:s', 'webvtt'];
+  const files = [...encoded, '-f', 'data', `file:${texts}`];
+  return [...TELLING, ...source, ...files, ...encoded, '-f', 'framecrc', `file:${list}`];
+}
 
-/** What ffmpeg has written shows its texts as they are: it escapes nothing in them. */
-export async function escapeCaptions(
-  source: string,
+/** @throws {RetryableError} there is less of the texts than the list says. */
+export async function writeCaptions(
+  { texts, list }: CaptionFiles,
   target: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const input = createReadStream(source);
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  await pipeline(escapeCues(lines), createWriteStream(target), { signal });
-}
-
-/** Lines of WebVTT, with what is said in cues escaped; the tags that ffmpeg writes and entities stay. */
-export async function* escapeCues(
-  lines: AsyncIterable<string> | Iterable<string>,
-): AsyncGenerator<string> {
-  let isSaid = false;
-  for await (const line of lines) {
-    yield `${isSaid ? escaped(line) : line}\n`;
-    isSaid = line !== '' && (isSaid || TIMING.test(line));
+  const file = await open(texts);
+  const next = async (byteCount: number): Promise<string> => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(byteCount), 0, byteCount, null);
+    if (bytesRead === byteCount) return buffer.toString();
+    throw new RetryableError('captions: ffmpeg reported success, but left no whole file');
+  };
+  try {
+    const entries = createReadStream(list, 'utf8');
+    await pipeline(entries, (parts) => cuesOf(parts, next), createWriteStream(target), { signal });
+  } finally {
+    await file.close();
   }
 }
 
+/** `next` gives so many bytes of the texts. */
+async function* cuesOf(
+  parts: AsyncIterable<string>,
+  next: (byteCount: number) => Promise<string>,
+): AsyncGenerator<string> {
+  yield 'WEBVTT\n';
+  let rest = '';
+  let secondsEach = 1;
+  for await (const part of parts) {
+    const lines = (rest + part).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const timeBase = /^#tb 0: (\d+)\/(\d+)$/.exec(line);
+      if (timeBase) secondsEach = Number(timeBase[1]) / Number(timeBase[2]);
+      if (line.startsWith('#')) continue;
+      const [, , at = 0, duration = 0, byteCount = 0] = line.split(',').map(Number);
+      const text = await next(byteCount);
+      yield cueOf(at * secondsEach, (at + duration) * secondsEach, text);
+    }
+  }
+}
+
+/** With a line before it that is empty. Nothing, where it says nothing, or nobody can see it. */
+export function cueOf(startSeconds: number, endSeconds: number, text: string): string {
+  const start = Math.max(0, Math.round(startSeconds * 1000));
+  const end = Math.round(endSeconds * 1000);
+  const lines = text
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/[^\P{Cc}\n\t]/gu, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  if (lines.length === 0 || end <= start) return '';
+  return `\n${clock(start)} --> ${clock(end)}\n${lines.map((line) => `${escaped(line)}\n`).join('')}`;
+}
+
+function clock(ms: number): string {
+  const [hours, minutes, seconds] = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1000) % 60];
+  const [hh, mm, ss] = [hours, minutes, seconds].map((n) => String(Math.floor(n)).padStart(2, '0'));
+  return `${hh}:${mm}:${ss}.${String(ms % 1000).padStart(3, '0')}`;
+}
+
+/** But for the tags that ffmpeg writes and for entities. */
 function escaped(said: string): string {
   return said
     .replaceAll(/&(?!(?:amp|lt|gt|nbsp|lrm|rlm|#\d{1,7}|#x[\da-f]{1,6});)/gi, '&amp;')

@@ -14,7 +14,7 @@ import { diskFull } from '../../media/failures.ts';
 import type { WorkFolder } from '../../media/attempt/work-folder.ts';
 import { fingerprint } from '../outputs.ts';
 import { childLimits, type FfmpegSettings, probeIfReadable } from '../renditions.ts';
-import { type Caption, captionArguments, escapeCaptions } from './captions.ts';
+import { type Caption, captionArguments, writeCaptions } from './captions.ts';
 import { type Loudness, loudnessFilter, measureLoudness } from './loudness.ts';
 import {
   gridDefect,
@@ -323,10 +323,10 @@ export class PartMaker {
     const files = captions.map((_, n) => `captions-${n}.vtt`);
     for (const [n, caption] of captions.entries()) {
       const target = this.#folder.file(files[n] as string);
-      const unescaped = `${target}.unescaped`;
-      await this.#run('captions', captionArguments(input, caption, unescaped), media.seconds);
-      await escapeCaptions(unescaped, target, this.#limits.signal);
-      await this.#folder.remove(`${files[n]}.unescaped`);
+      const made = { texts: `${target}.texts`, list: `${target}.list` };
+      await this.#run('captions', captionArguments(input, caption, made), media.seconds);
+      await writeCaptions(made, target, this.#limits.signal);
+      for (const kind of Object.keys(made)) await this.#folder.remove(`${files[n]}.${kind}`);
     }
     await this.#assertFilled('captions', files);
     if (captions.length > 0) this.#finish('captions');

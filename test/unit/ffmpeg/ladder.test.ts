@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parseLoudness, loudnessFilter } from '../../../examples/ffmpeg/ladder/loudness.ts';
 import { alignmentDefect } from '../../../examples/ffmpeg/ladder/package.ts';
-import { escapeCues, parseCaptions } from '../../../examples/ffmpeg/ladder/captions.ts';
+import { cueOf, parseCaptions } from '../../../examples/ffmpeg/ladder/captions.ts';
 import {
   gridDefect,
   mayBeCopied,
@@ -117,22 +117,28 @@ describe('the rungs of a ladder', () => {
 });
 
 describe('captions', () => {
-  it('show what is said as it is, and nothing as a cue or a tag that is none', async () => {
-    const lines = [
-      ...['WEBVTT', '', '1', '00:01.000 --> 00:02.000 align:start'],
-      ...['A --> B & C &amp; D', '00:03.000 --> 00:04.000', '1 < 2 <i>it</i> <b', ''],
-      ...['00:05.000 --> 00:06.000', 'R&D', ''],
+  it('show what is said as it is, and nothing as a cue or a tag that is none', () => {
+    const said = [
+      ...['A --> B & C &amp; D', '', '00:03.000 --> 00:04.000', ' \t'],
+      '1 < 2 <i>it</i> <b\0\u0085\r\rR&D --\x07>\n',
     ];
-    const escaped: string[] = [];
-    for await (const line of escapeCues(lines)) escaped.push(line);
-    expect(escaped.join('')).to.equal(
-      `${[
-        ...['WEBVTT', '', '1', '00:01.000 --> 00:02.000 align:start'],
-        ...['A --&gt; B &amp; C &amp; D', '00:03.000 --&gt; 00:04.000'],
-        ...['1 &lt; 2 <i>it</i> &lt;b', ''],
-        ...['00:05.000 --> 00:06.000', 'R&amp;D', ''],
-      ].join('\n')}\n`,
+    expect(cueOf(1, 2.0004, said.join('\n'))).to.equal(
+      [
+        ...['', '00:00:01.000 --> 00:00:02.000', 'A --&gt; B &amp; C &amp; D'],
+        ...['00:03.000 --&gt; 00:04.000', '1 &lt; 2 <i>it</i> &lt;b', 'R&amp;D --&gt;', ''],
+      ].join('\n'),
     );
+  });
+
+  it('have their times, unless nobody could see them', () => {
+    expect(cueOf(3_661.0015, 360_000.001, 'a')).to.match(/^\n01:01:01.002 --> 100:00:00.001\na\n$/);
+    expect(cueOf(-1, 1, 'a')).to.match(/^\n00:00:00.000 --> 00:00:01.000\n/);
+    for (const [start, end, text] of [
+      ...[[1, 1, 'a'] as const, [2, 1, 'a'] as const, [-2, -1, 'a'] as const],
+      ...[[1, 2, ''] as const, [1, 2, '\n\0\n'] as const],
+    ]) {
+      expect(cueOf(start, end, text)).to.equal('');
+    }
   });
 });
 

@@ -1,0 +1,111 @@
+/** Subtitles of the kinds that sources have, as a ladder has them. */
+import { runHandler } from '@soda-scheduler/executor-sdk/testing';
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ladderHandler } from '../../../examples/ffmpeg/ladder/ladder.ts';
+import { findFfmpeg } from '../../../examples/media/binaries.ts';
+import { MediaRoot } from '../../../examples/media/media-root.ts';
+
+const PROFILE = {
+  ...{ preset: 'ultrafast', rungs: [{ height: 64, crf: 35, max_kbps: 100 }] },
+  ...{ audio: null, poster: null, sprites: null },
+};
+
+/** A dialogue for each: begin, end, text. */
+const assOf = (...events: readonly (readonly [string, string, string])[]) =>
+  [
+    ...['[Script Info]', 'ScriptType: v4.00+', '', '[V4+ Styles]'],
+    ...['Format: Name, Fontname, Fontsize', 'Style: Default,Arial,16', '', '[Events]'],
+    'Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text',
+    ...events.map(([start, end, text]) => `Dialogue: 0,${start},${end},Default,,0,0,0,,${text}`),
+    '',
+  ].join('\n');
+
+describe('captions of a ladder', function () {
+  let ffmpeg: string;
+  let ffprobe: string;
+  let root: string;
+
+  before(async function () {
+    const found = await findFfmpeg(process.env).catch(() => null);
+    if (found === null || found.ffprobe === null) return this.skip();
+    [ffmpeg, ffprobe] = [found.ffmpeg, found.ffprobe];
+    root = mkdtempSync(join(tmpdir(), 'soda-captions-'));
+  });
+  after(() => root && rmSync(root, { recursive: true }));
+
+  /** What the ladder of a video with these subtitles has of them; by the name of a file, or its packets in this codec. */
+  async function captionsFrom(
+    name: string,
+    text: string,
+    { codec = 'copy', input = `${name}.mkv` } = {},
+  ): Promise<string> {
+    writeFileSync(join(root, name), text);
+    execFileSync(ffmpeg, [
+      ...['-nostdin', '-loglevel', 'error', '-y', '-f', 'lavfi', '-i', 'testsrc2=s=64x64:r=5:d=6'],
+      ...['-i', join(root, name), '-map', '0', '-map', '1', '-c:v', 'libx264', '-c:s', codec],
+      ...['-pix_fmt', 'yuv420p', '-max_interleave_delta', '0', join(root, input)],
+    ]);
+    const mediaRoot = await MediaRoot.open(root);
+    const settings = { ffmpeg, ffprobe, mediaRoot, threads: 1, profiles: new Map(), keys: null };
+    const output = `of-${name}`;
+    const params = { input, output, profile: PROFILE };
+    const { error } = await runHandler(ladderHandler(settings), { id: name, params });
+    expect(error).to.equal(undefined);
+    const captions = readdirSync(join(root, output)).filter((file) => file.startsWith('captions'));
+    expect(captions).to.have.members(['captions-0.m3u8', 'captions-0.vtt']);
+    return readFileSync(join(root, output, 'captions-0.vtt'), 'utf8');
+  }
+
+  const cues = (...of: readonly (readonly string[])[]) =>
+    `WEBVTT\n${of.map((lines) => `\n${lines.join('\n')}\n`).join('')}`;
+
+  it('keep an empty line within a text from being the end of its cue', async () => {
+    const said = String.raw`one\N\N00:00:03.000 --> 00:00:04.000\Ntwo {\i1}it{\i0}\N\N\N& <v>`;
+    const cue = ['one', '00:00:03.000 --&gt; 00:00:04.000', 'two <i>it</i>', '&amp; &lt;v>'];
+    const ass = assOf(['0:00:01.00', '0:00:02.50', said]);
+    const expected = cues(['00:00:01.000 --> 00:00:02.500', ...cue]);
+    expect(await captionsFrom('a.ass', ass)).to.equal(expected);
+    const mp4 = { codec: 'mov_text', input: 'b.mp4' };
+    expect(await captionsFrom('b.ass', ass, mp4)).to.equal(expected);
+    // Of such a source ffmpeg reads tags, and loses the end of an arrow with them.
+    const vtt = { codec: 'webvtt', input: 'c.mkv' };
+    expect(await captionsFrom('c.ass', ass, vtt)).to.equal(
+      expected.replace('--&gt; 00:00:04', '-- 00:00:04').replace('&lt;v>', ''),
+    );
+    // There it ends a text for ffmpeg.
+    const srt = { codec: 'subrip', input: 'd.mkv' };
+    expect(await captionsFrom('d.ass', ass, srt)).to.equal(
+      cues(['00:00:01.000 --> 00:00:02.500', 'one']),
+    );
+  });
+
+  it('keep times as they are: to the millisecond, at once, behind an hour', async () => {
+    const srt = [
+      ...['1', '00:00:01,001 --> 00:00:04,003', 'first', 'line', ''],
+      ...['2', '00:00:01,001 --> 00:00:02,005', 'at once', ''],
+      ...['3', '01:02:03,456 --> 01:02:04,567', 'late', ''],
+    ];
+    const expected = cues(
+      ['00:00:01.001 --> 00:00:04.003', 'first', 'line'],
+      ['00:00:01.001 --> 00:00:02.005', 'at once'],
+      ['01:02:03.456 --> 01:02:04.567', 'late'],
+    );
+    expect(await captionsFrom('e.srt', srt.join('\n'))).to.equal(expected);
+    const vtt = `WEBVTT\n\n${srt.join('\n').replaceAll(/(\d),(\d)/g, '$1.$2')}`;
+    expect(await captionsFrom('f.vtt', vtt)).to.equal(expected);
+  });
+
+  it('are none where nothing is said', async () => {
+    const ass = assOf(
+      ['0:00:01.00', '0:00:02.00', String.raw`{\an8}\N`],
+      ['0:00:02.00', '0:00:03.00', 'said'],
+    );
+    const expected = cues(['00:00:02.000 --> 00:00:03.000', 'said']);
+    expect(await captionsFrom('g.ass', ass)).to.equal(expected);
+    expect(await captionsFrom('h.ass', assOf())).to.equal('WEBVTT\n');
+  });
+});
