@@ -6,18 +6,23 @@ import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 import { PIXELS_MAX } from './input-guard.ts';
 
+/** Control characters, and halves of characters: no name of a file, and no URL, has them. */
+export const NOT_WRITTEN = /[\p{Cc}\p{Cs}]/u;
+
 /** Inside the media root; see `MediaRoot` for what is checked against the file system. */
 export const mediaPath = z
   .string()
   .min(1)
   .max(1024)
-  .refine((path) => !/\p{Cc}/u.test(path), { error: 'expected a path without control characters' })
+  .refine((path) => !NOT_WRITTEN.test(path), {
+    error: 'expected a path without control characters',
+  })
   .refine((path) => !/^[a-z][a-z0-9+.-]*:/i.test(path), {
     error: 'expected a path, not a URL or an ffmpeg protocol; of a file with such a name: ./name',
   });
 
 /** Of what is written: people read it in lists, where it must not seem to be another one. */
-const DISGUISING = /[\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u;
+const DISGUISING = /[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 
 export function undisguised(name: z.ZodString): z.ZodString {
   return name.refine((text) => !DISGUISING.test(text), {

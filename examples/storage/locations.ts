@@ -1,6 +1,6 @@
 /** Where an input may lie, and an output go: what a task writes, as it is read here. Pure. */
 import { z } from 'zod';
-import { mediaPath, outputPath, undisguised } from '../media/fields.ts';
+import { mediaPath, NOT_WRITTEN, outputPath, undisguised } from '../media/fields.ts';
 
 export interface ObjectLocation {
   readonly bucket: string;
@@ -21,7 +21,9 @@ const httpUrl = z
     error: 'expected a URL of http or https',
   })
   // Whoever parses it would drop some of them, and ask for something else.
-  .refine((text) => !/\p{Cc}/u.test(text), { error: 'expected a URL without control characters' });
+  .refine((text) => !NOT_WRITTEN.test(text), {
+    error: 'expected a URL without control characters',
+  });
 
 const INPUT_FORMS =
   'a path, http(s)://…, s3://bucket/key or { "resolve": "https://…" }, which answers with one';
@@ -63,9 +65,7 @@ export function parseS3(text: string): ObjectLocation | null {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/s.exec(text);
   const [, bucket, key] = found ?? [];
   if (bucket === undefined || key === undefined || Buffer.byteLength(key) > 1024) return null;
-  // Half of a surrogate pair has no place in a URL.
-  if (/\p{Cc}|\p{Cs}/u.test(key) || key.split('/').some((part) => /^\.{1,2}$/.test(part)))
-    return null;
+  if (NOT_WRITTEN.test(key) || key.split('/').some((part) => /^\.{1,2}$/.test(part))) return null;
   return { bucket, key };
 }
 

@@ -1,5 +1,7 @@
 /** The routes about types: schemas of params, long definitions, and trials. */
 import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
 import { errorsOf, masterSuite } from '../../helpers/system/in-process.ts';
 
 describe('definitions of types', () => {
@@ -39,6 +41,19 @@ describe('definitions of types', () => {
       '[0].params_schema',
     );
     expect((await get('video')).body['params_schema']).to.deep.equal({ type: 'null' });
+  });
+
+  it('refuse names for a video that disguise themselves', async () => {
+    const file = new URL('../../../examples/ffmpeg/ladder/type.yaml', import.meta.url);
+    const { type, ...definition } = parse(await readFile(file, 'utf8')) as { type: string };
+    expect((await put(type, definition)).status).to.equal(201);
+    const ladder = (params: object) => submit({ type, params: { input: 'a.mp4', ...params } });
+    expect((await ladder({ output: 'vod/a' })).status).to.equal(202);
+    const refused = await ladder({ input: { resolve: 'https://h/\n' }, output: '\u202ea' });
+    expect(refused.status).to.equal(400);
+    expect(
+      errorsOf(refused).map((error) => error.split(': must match pattern ')[0]),
+    ).to.have.members(['task.params.input.resolve', 'task.params.output']);
   });
 
   it('know a repetition whatever their schema has become since', async () => {
