@@ -29,6 +29,12 @@ export const PLAN_EVERY_MS = 5_000;
 /** Windows that are planned anew in one tick; the next one, which comes at once, goes on. */
 export const REPLANNED_WINDOWS_MAX = 100;
 
+/**
+ * Executors whose bookings begin to keep them, bind or release them in one tick: a turn of a few milliseconds. What is
+ * due beyond that is due at once, in the next one.
+ */
+export const ADVANCED_COUNT_MAX = 64;
+
 /** Of a booking that does not say. */
 export const LEAD_MS = 30_000;
 export const HOLD_MS = 900_000;

@@ -62,6 +62,8 @@ export class Among {
   #free: readonly Group[] | null = null;
   #inTime: readonly Group[] | null = null;
   #giving: readonly Held[] | null = null;
+  /** By what bookings need, and by `bareKey`. */
+  readonly #fitting = new Map<string, Map<string, boolean>>();
 
   /** @param until When the last of those bookings is bound. */
   constructor(state: State, executors: Iterable<Executor>, isAll: boolean, until: number) {
@@ -102,6 +104,23 @@ export class Among {
       if (pin === null) yield group;
       else yield { ...group, executors: group.executors.filter(({ id }) => id === pin) };
     }
+  }
+
+  /** Whether one may be booked so, whoever has it now: found out once for all that can do the same. */
+  fitter(booking: Booking): (executor: Executor) => boolean {
+    const pin = pinnedTo(booking.requires);
+    if (pin !== null) return (executor) => fits(executor, booking);
+    const { type, requires, labels } = booking;
+    const needs = JSON.stringify([type, requires, labels]);
+    const known = this.#fitting.get(needs) ?? new Map<string, boolean>();
+    this.#fitting.set(needs, known);
+    return (executor) => {
+      const found = known.get(executor.bareKey);
+      if (found !== undefined) return found;
+      const isFitting = fits(executor, booking);
+      known.set(executor.bareKey, isFitting);
+      return isFitting;
+    };
   }
 
   /** Whether one of them may have it, and nobody else has or needs that one. */

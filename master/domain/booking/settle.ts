@@ -49,10 +49,13 @@ function settle(state: State, isUnsettled: boolean, now: number, out: Output): v
   bookings.hasTaken = false;
   const inOrder = [...bookings.active.values()]
     .filter(({ isWanting }) => isUnsettled || isWanting)
-    .map((active) => ({ active, booking: bookings.byId.get(active.id) as Booking }))
-    .sort((a, b) => bindsAt(a.booking) - bindsAt(b.booking) || a.booking.seq - b.booking.seq);
+    .map((active) => {
+      const booking = bookings.byId.get(active.id) as Booking;
+      return { active, booking, at: bindsAt(booking) };
+    })
+    .sort((a, b) => a.at - b.at || a.booking.seq - b.booking.seq);
   const last = inOrder.at(-1);
-  const until = last === undefined ? now : bindsAt(last.booking);
+  const until = last?.at ?? now;
   const among = new Among(state, isUnsettled ? executors.values() : freed, isUnsettled, until);
   // Who has just come is promised to nobody yet: whoever is short may have it before it is given anything else.
   for (const executor of freed) among.bookable.see(bookings.plan, executor);
@@ -83,10 +86,11 @@ function keep(state: State, active: ActiveBooking, booking: Booking, among: Amon
   const { kept } = active;
   const promised = promisedTo(state, booking);
   const poolOf = (executor: Executor) => among.bookable.poolFor(booking.type, executor);
+  const isFitting = among.fitter(booking);
   const late: Executor[] = [];
   for (const executor of [...kept.values()]) {
     const isHere = state.executors.get(executor.id) === executor && isServing(executor);
-    const mayServe = !among.isAll || (isHere && fits(executor, booking));
+    const mayServe = !among.isAll || (isHere && isFitting(executor));
     if (mayServe && lateness(state, executor, until) === 2) late.push(executor);
     // What it was not promised somebody else may be, since.
     else if (!mayServe || !promised.take(poolOf(executor))) letGo(state, active, executor);
@@ -143,11 +147,16 @@ function letAllGo(state: State, active: ActiveBooking): void {
 }
 
 /** Executors that it has and that are of use to it; one that has a task of it is its own whatever has become of it. */
-export function isOfUse(state: State, booking: Booking, executorId: string): boolean {
+export function isOfUse(
+  state: State,
+  booking: Booking,
+  executorId: string,
+  isFitting = (executor: Executor) => fits(executor, booking),
+): boolean {
   const executor = state.executors.get(executorId);
   if (executor === undefined) return false;
   if (executor.occupation?.booking === booking.id) return true;
-  return isServing(executor) && fits(executor, booking);
+  return isServing(executor) && isFitting(executor);
 }
 
 function bind(
@@ -158,10 +167,11 @@ function bind(
   now: number,
   out: Output,
 ): void {
+  const isFitting = among.fitter(booking);
   const isAwaited = (id: string) => now < active.graceUntil && !state.executors.has(id);
   const unfit = booking.executors
     .map(({ executorId }) => executorId)
-    .filter((id) => !isOfUse(state, booking, id) && !isAwaited(id));
+    .filter((id) => !isOfUse(state, booking, id, isFitting) && !isAwaited(id));
   let missing = booking.count - (booking.executors.length - unfit.length);
   let endingCount = 0;
   if (missing > 0) {
@@ -173,8 +183,8 @@ function bind(
     const mayHave = (executor: Executor) => promised.take(poolOf(executor));
     endingCount = Math.min(missing, ending.filter(mayHave).length);
     if (missing > endingCount && among.giving.length > 0) {
-      const isFitting = among.fittingOne(booking);
-      const mayGive = (one: Executor) => isFitting(one) && mayHave(one);
+      const mayTake = among.fittingOne(booking);
+      const mayGive = (one: Executor) => mayTake(one) && mayHave(one);
       const taken = preempt(state, among.giving, missing - endingCount, mayGive, now, out);
       chosen.push(...taken);
       missing -= taken.length;

@@ -20,6 +20,7 @@ import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
 import { followPauseOfAll, pauseDue, pauseEndsAt, rejoinResumed } from '../operators/pauses.ts';
 import { isTimed, typeDue, windowDue } from '../operators/types.ts';
+import { ADVANCED_COUNT_MAX } from '../booking/booking-bounds.ts';
 import { advance } from '../booking/due.ts';
 import { replan } from '../booking/planning.ts';
 import { flushRan } from '../booking/rows.ts';
@@ -85,12 +86,20 @@ function spareAll(state: State, hiddenMs: number, now: number): void {
 
 /** What is left over is due at once: the engine steps what else has come, and ticks again. */
 function fireDue(state: State, now: number, out: Output): void {
-  for (let count = 0; count < FIRE_COUNT_MAX; count++) {
+  let advancedCount = 0;
+  for (let count = 0; count < FIRE_COUNT_MAX && advancedCount < ADVANCED_COUNT_MAX; count++) {
     const due = state.deadlines.take(now);
     if (due === undefined) break;
+    if (due.kind === 'booking') advancedCount += bookedCount(state, due);
     fire(state, due, now, out);
   }
   endPauses(state, now, out);
+}
+
+/** How many executors a booking is about that is looked at now. */
+function bookedCount(state: State, entry: Extract<Entry, { readonly kind: 'booking' }>): number {
+  if (live(state, entry) === null) return 0;
+  return state.bookings.byId.get(entry.booking)?.count ?? 0;
 }
 
 /**

@@ -6,10 +6,13 @@ import {
   createOutput,
   type Output,
 } from '../../../master/domain/effects.ts';
+import type { Booking } from '../../../master/domain/booking/booking.ts';
+import { ADVANCED_COUNT_MAX } from '../../../master/domain/booking/booking-bounds.ts';
 import { announce } from '../../../master/domain/booking/announce.ts';
+import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import { step } from '../../../master/domain/scheduler.ts';
 import { asked, type Asked, FROM } from './asked.ts';
-import { MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
+import { HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
 describe('what a booking costs', () => {
   let scheduler: Scheduler;
@@ -25,6 +28,15 @@ describe('what a booking costs', () => {
       )
       .map(({ figures }) => figures.booked_idle_ms ?? 0)
       .find((ms) => ms > 0);
+
+  /** So many that say nothing, and are believed for long. */
+  const connectSilent = (count: number): void => {
+    scheduler = new Scheduler({ leaseMs: 24 * HOUR });
+    for (let index = 1; index <= count; index++) {
+      scheduler.connect(`e${index}`);
+      scheduler.silence(`e${index}`);
+    }
+  };
 
   beforeEach(() => {
     scheduler = new Scheduler();
@@ -146,5 +158,38 @@ describe('what a booking costs', () => {
     scheduler.state.bookings.isUnsettled = true;
     step(scheduler.state, { type: 'ticked' }, scheduler.now, createOutput());
     expect(lookCount).to.be.below(200);
+  });
+
+  it('is spread over ticks where many begin, bind or are released at once', () => {
+    const count = 2.5 * ADVANCED_COUNT_MAX;
+    connectSilent(count);
+    const { state } = scheduler;
+    for (let index = 1; index <= count; index++) book({ id: `bk-${index}` });
+    const idsIn = (is: Booking['state']) =>
+      [...state.bookings.byId.values()].filter((one) => one.state === is).length;
+    /** How many are so after each tick, until nothing is due any more. */
+    const counts = (at: number, countOf: () => number): number[] => {
+      passTo(at - 1);
+      scheduler.now = at;
+      const all: number[] = [];
+      do {
+        scheduler.send({ type: 'ticked' });
+        all.push(countOf());
+      } while (nextWakeAt(state) <= at);
+      return all;
+    };
+    const stepwise = [ADVANCED_COUNT_MAX, 2 * ADVANCED_COUNT_MAX, count];
+    expect(counts(FROM - 15 * MINUTE, () => state.bookings.active.size)).to.deep.equal(stepwise);
+    expect(counts(FROM - 30 * SECOND, () => idsIn('bound'))).to.deep.equal(stepwise);
+    expect(counts(FROM + MINUTE, () => idsIn('no_show'))).to.deep.equal(stepwise);
+  });
+
+  it('is one of many executors in a tick, whatever it needs', () => {
+    const count = 2 * ADVANCED_COUNT_MAX;
+    connectSilent(count + 1);
+    book({ count });
+    book({ id: 'bk-2' });
+    passTo(FROM - 15 * MINUTE);
+    expect(scheduler.state.bookings.active.size).to.equal(2);
   });
 });
