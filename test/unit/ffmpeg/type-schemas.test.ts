@@ -90,7 +90,7 @@ function withOdd(value: Json, odd: string, path = 'task.params'): [field: string
   return Object.entries(value).flatMap(([name, inner]) =>
     withOdd(inner, odd, `${path}.${name}`).map(([field, changed]): [string, Json] => [
       field,
-      { ...value, [name]: changed },
+      { ...(value as { readonly [name: string]: Json }), [name]: changed },
     ]),
   );
 }
