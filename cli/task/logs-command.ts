@@ -92,7 +92,7 @@ export function searchLogsCommand(): Command {
   return filtered(
     remoteCommand('logs', 'Look for lines in the logs of many tasks, the newest tasks first.'),
   )
-    .option('--executor <id>', 'of the newest attempts that this executor has, or had')
+    .option('--executor <id>', 'of the attempts that this executor has, or had')
     .option('--type <type>', 'of tasks of this type')
     .option('--from <time>', `said then or later, ${TIME}`)
     .option('--to <time>', 'said before')

@@ -68,7 +68,7 @@ export const logSearchQuery = z.strictObject({
     .string()
     .regex(EXECUTOR_ID_PATTERN)
     .optional()
-    .describe('Of the newest attempts of tasks, where this executor has them, or had them.'),
+    .describe('Of the attempts that this executor has, or had.'),
   type: z.string().regex(TASK_TYPE_PATTERN).optional().describe('Of tasks of this type.'),
   from: instantInQuery.optional().describe('Said not before this instant.'),
   to: instantInQuery.optional().describe('Said before this instant.'),

@@ -1,7 +1,7 @@
 /** What every store must do with lists: bring what is asked for, in order, and end a page in time. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { FailedTask, StoredTask, TaskQuery } from '../../master/application/ports.ts';
+import type { FailedTask, Ran, StoredTask, TaskQuery } from '../../master/application/ports.ts';
 import { ANY_TASK, type TaskFilter } from '../../master/domain/model/task-filter.ts';
 import { isTerminal, type Notification, type Task } from '../../master/domain/model/task.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
@@ -25,7 +25,8 @@ const row = fc.record({
   group: fc.constantFrom('media', 'media '),
   project: fc.option(fc.constantFrom('a', 'b', 'a ')),
   id: fc.constantFrom('t-', 't-1', 'job.', 'Job.'),
-  attempt: fc.constantFrom(1, 2, 7),
+  attempt: fc.constantFrom(0, 1, 2, 7),
+  had: fc.option(fc.constantFrom('x', 'y')),
   error: fc.option(fc.constantFrom('no "such" file', 'NO \u5f71 file', 'message')),
   failureReason: fc.option(fc.constantFrom('attempts_exhausted' as const, 'deadline' as const)),
   callback: fc.option(callback),
@@ -41,6 +42,7 @@ const filter = fc.record({
   label: fc.constantFrom(null, 'b'),
   notification: fc.constantFrom(null, null, 'pending', 'gave_up', 'delivered'),
 });
+const who = fc.option(fc.constantFrom('x', 'x-1', 'y'));
 /** Each by itself, with any of the above: together they would find nothing. */
 const other = fc.oneof(
   fc.record({ requires: kind }),
@@ -54,14 +56,20 @@ const other = fc.oneof(
   fc.record({ minAttempts: fc.constantFrom(2, 7, 8) }),
   fc.record({ job: fc.constantFrom('nightly', 'night', 'Nightly') }),
   fc.record({ from: instant, to: instant }),
+  fc.record({ ran: fc.record({ executorId: who, from: instant, to: instant }) }),
   fc.record({ within: fc.constant({ types: null, groups: ['media', 'other'] }) }),
-) as fc.Arbitrary<Partial<TaskFilter>>;
+) as fc.Arbitrary<Partial<TaskQuery>>;
 const size = fc.record({
   limit: fc.integer({ min: 1, max: 80 }),
   lookCount: fc.integer({ min: 10, max: 200 }),
 });
 
-function tasksOf(rows: readonly Row[]): StoredTask[] {
+interface Kept extends StoredTask {
+  /** Who had the attempt before the newest. */
+  readonly had: string | null;
+}
+
+function tasksOf(rows: readonly Row[]): Kept[] {
   let seq = 0;
   return rows.map((one) => {
     seq += one.gap;
@@ -72,21 +80,25 @@ function tasksOf(rows: readonly Row[]): StoredTask[] {
     const of = { version: 1, trigger: 'nightly', nominal: seq, backfill: null };
     const job = one.job === null ? null : { name: one.job, ...of };
     const base = { type, labels: [label], requires: [requires], user, attempt, error, job };
-    const before = task(seq, { ...base, id: `${one.id}-${seq}` });
+    const daysAgo = typeof where === 'string' ? 0 : where;
+    const submittedAt = NOW - (daysAgo + (seq % 2)) * DAY_MS;
+    const before = task(seq, { ...base, submittedAt, id: `${one.id}-${seq}` });
+    const had = attempt > 1 ? one.had : null;
     if (where === 'running') {
-      return { task: { ...before, state: 'running', executorId: 'x' }, notification: null };
+      return { task: { ...before, state: 'running', executorId: 'x' }, notification: null, had };
     }
-    if (typeof where === 'string') return { task: before, notification: null };
+    if (typeof where === 'string') return { task: before, notification: null, had };
     const { failureReason } = one;
     const { task: after, notification } = ended(before, NOW - where * DAY_MS, one.callback);
     const state =
       failureReason === null ? 'succeeded' : failureReason === 'deadline' ? 'expired' : 'failed';
-    return { task: { ...after, state, failureReason, attempt }, notification };
+    return { task: { ...after, state, failureReason, attempt }, notification, had };
   });
 }
 
 /** Whether it is one that is looked for. */
-function fits(wanted: TaskFilter, { task: one, notification }: StoredTask): boolean {
+function fits(wanted: TaskFilter & Pick<TaskQuery, 'ran'>, kept: Kept): boolean {
+  const { task: one, notification } = kept;
   const { user, state, error, finishedAt, submittedAt } = one;
   const isText = (text: string) => error?.message.includes(text) === true && state !== 'succeeded';
   const at = finishedAt ?? submittedAt;
@@ -110,8 +122,18 @@ function fits(wanted: TaskFilter, { task: one, notification }: StoredTask): bool
     job: one.job?.name === wanted.job,
     within: wanted.within?.groups?.includes(user.group) ?? true,
   };
-  return Object.entries(found).every(
+  const isFound = Object.entries(found).every(
     ([name, is]) => is || wanted[name as keyof TaskFilter] === null,
+  );
+  return isFound && (wanted.ran === undefined || hasRan(wanted.ran, kept));
+}
+
+function hasRan({ executorId, from, to }: Ran, { task: one, had }: Kept): boolean {
+  return (
+    one.attempt > 0 &&
+    (executorId === null || [one.executorId, had].includes(executorId)) &&
+    (from === null || (one.finishedAt ?? Infinity) >= from) &&
+    (to === null || one.submittedAt < to)
   );
 }
 
@@ -123,6 +145,8 @@ function ended(before: Task, finishedAt: number, state: Notification['state'] | 
   const notification = notificationOf(after, { state, tries: 1, nextTryAt: NOW - after.seq });
   return { task: after, notification };
 }
+
+const daysAgo = (days: number) => ({ finishedAt: NOW - days * DAY_MS });
 
 function failureOf({
   task: { seq, id, type, user, error, failureReason },
@@ -182,6 +206,10 @@ describeStores('lists', (open) => {
         await begin();
         const tasks = tasksOf(rows);
         await keep(tasks);
+        const attempts = tasks.flatMap(({ task: one, had }) =>
+          had === null ? [] : [attemptOf(one, { attempt: one.attempt - 1, executorId: had })],
+        );
+        await store.commit(commit(term, { attempts }));
         for (const [some, more, pages] of queries) {
           const wanted = { ...ANY_TASK, ...some, ...more };
           const found = tasks.filter((one) => fits(wanted, one));
@@ -253,6 +281,16 @@ describeStores('lists', (open) => {
       const seen = await pagesOf({ ...everything, ...query, lookCount: 100 });
       expect(seen.length).to.be.within(20, 60);
     }
+  });
+
+  it('look at no day that had ended when those began that are asked for', async () => {
+    await begin();
+    await insert(Array.from({ length: 1000 }, (_, at) => finished(task(at + 1), daysAgo(3))));
+    await insert([4, 3, 2, 1].map((days, at) => finished(task(at + 1001), daysAgo(days))));
+    const ran = { executorId: 'x-1', from: today - 2 * DAY_MS, to: null };
+    expect(await pagesOf({ ...everything, ran, lookCount: 100 })).to.deep.equal([[1004, 1003]]);
+    const other = { ...ran, executorId: 'x-2' };
+    expect(await pagesOf({ ...everything, ran: other, lookCount: 100 })).to.deep.equal([[]]);
   });
 
   it('bring the few callbacks that gave up among many tasks at once, and with each its callback', async () => {

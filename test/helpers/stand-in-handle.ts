@@ -44,7 +44,7 @@ import type { MemoryFeed } from '../../master/infrastructure/memory/feed.ts';
 import { standInFeed, standInLogs, type TakenLogs } from './feed/stand-ins.ts';
 import { standInJobs } from './jobs/stand-in-jobs.ts';
 import { ManualClock } from './manual-clock.ts';
-import { NOW, sampleTask } from './task.ts';
+import { hasRan, NOW, sampleTask } from './task.ts';
 import { standInReports } from './usage/stand-in-reports.ts';
 
 const UNSEEN = { waitingCount: 0, heldCount: 0, runningCount: 0, executorCount: 0 };
@@ -222,6 +222,7 @@ export class StandInHandle implements MasterHandle {
     this.queries.push(query);
     const found = [...this.stored.values()]
       .filter(({ task }) => query.beforeSeq === null || task.seq < query.beforeSeq)
+      .filter((one) => query.ran === undefined || hasRan(query.ran, one))
       .sort((a, b) => b.task.seq - a.task.seq);
     const tasks = found.slice(0, query.limit);
     const last = tasks.at(-1)?.task.seq ?? null;

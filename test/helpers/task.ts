@@ -1,4 +1,5 @@
 /** Tasks and an executor made by hand, for tests that begin behind the rules by which they come to be. */
+import type { Ran, ShownTask } from '../../master/application/ports.ts';
 import { WHOLE_TABLES, type WholeRows } from '../../master/domain/changes.ts';
 import {
   type Executor,
@@ -245,4 +246,15 @@ export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
     ready: READY,
     ...fields,
   };
+}
+
+/** As the contract of stores has it. */
+export function hasRan({ executorId, from, to }: Ran, { task, attempts }: ShownTask): boolean {
+  const who = [task, ...attempts].map((one) => one.executorId);
+  return (
+    task.attempt > 0 &&
+    (executorId === null || who.includes(executorId)) &&
+    (from === null || (task.finishedAt ?? Infinity) >= from) &&
+    (to === null || task.submittedAt < to)
+  );
 }

@@ -9,7 +9,19 @@ import type {
 } from '../../domain/model/task.ts';
 import type { Position } from '../../domain/queue/window.ts';
 
+/** Whether an attempt may have been under way in a span of time. */
+export interface Ran {
+  /** Who has it, or had it, whichever attempt it is; null: whoever. */
+  readonly executorId: string | null;
+  /** Of tasks that have not ended, or not before this instant. */
+  readonly from: number | null;
+  /** Of tasks submitted before this instant. */
+  readonly to: number | null;
+}
+
 export interface TaskQuery extends TaskFilter {
+  /** Only tasks that have had an attempt, such a one. Days of history that ended before it are not looked at. */
+  readonly ran?: Ran;
   /** Only tasks accepted before this one. */
   readonly beforeSeq: number | null;
   readonly limit: number;

@@ -1,6 +1,7 @@
 /** What lists and long work look for, among the tasks of a store in memory: in the order of `seq`, of which the last is the cursor. */
 import type {
   FailedTask,
+  Ran,
   SearchCount,
   SearchPage,
   ShownTask,
@@ -14,7 +15,7 @@ import type { BookedWanted } from '../../domain/booking/booking.ts';
 import { copyOf } from '../../domain/changes.ts';
 import { matches } from '../../domain/model/task-filter.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
-import { isAtRest, type Task } from '../../domain/model/task.ts';
+import { type AttemptRecord, isAtRest, type Task } from '../../domain/model/task.ts';
 import type { Position } from '../../domain/queue/window.ts';
 import type { Rows } from './rows.ts';
 
@@ -85,9 +86,10 @@ export function shownOf(
 }
 
 /** The newest first, and so many are looked at. */
-export function newestOf(query: TaskQuery, all: Iterable<StoredTask>): TaskPage {
-  const { beforeSeq, limit, lookCount } = query;
+export function newestOf(rows: Rows, query: TaskQuery, all: Iterable<StoredTask>): TaskPage {
+  const { beforeSeq, limit, lookCount, ran } = query;
   const older = [...all]
+    .filter(({ task }) => ran === undefined || hasRan(rows, ran, task))
     .filter(({ task }) => beforeSeq === null || task.seq < beforeSeq)
     .sort((a, b) => b.task.seq - a.task.seq);
   const looked = older.slice(0, lookCount);
@@ -96,6 +98,15 @@ export function newestOf(query: TaskQuery, all: Iterable<StoredTask>): TaskPage 
   const last = (matching.length > limit ? tasks : looked).at(-1);
   const isLast = matching.length <= limit && looked.length === older.length;
   return { tasks, beforeSeq: isLast ? null : (last?.task.seq ?? null) };
+}
+
+function hasRan(rows: Rows, { executorId, from, to }: Ran, task: Task): boolean {
+  const { seq, attempt, submittedAt, finishedAt } = task;
+  const isOver = from !== null && finishedAt !== null && finishedAt < from;
+  if (attempt === 0 || isOver || (to !== null && submittedAt >= to)) return false;
+  if (executorId === null || task.executorId === executorId) return true;
+  const isOf = (one: AttemptRecord) => one.taskSeq === seq && one.executorId === executorId;
+  return [...rows.of('attempt').values()].some(isOf);
 }
 
 export function failureOf({ task }: StoredTask): FailedTask {

@@ -282,11 +282,11 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
-    return newestOf(query, this.#all());
+    return newestOf(this.#rows, query, this.#all());
   }
 
   async listFailures(query: TaskQuery): Promise<FailurePage> {
-    const { tasks, beforeSeq } = newestOf({ ...query, state: 'failed' }, this.#all());
+    const { tasks, beforeSeq } = newestOf(this.#rows, { ...query, state: 'failed' }, this.#all());
     return { failures: tasks.map(failureOf), beforeSeq };
   }
 

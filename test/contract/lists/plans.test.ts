@@ -28,6 +28,7 @@ const RECORDS = {
   ...{ ...TRIGGER, state: null, from: null, to: null, noticedFrom: null },
   ...{ after: null, limit: 5 },
 };
+const RAN = { executorId: 'x-1', from: NOW - DAY_MS, to: NOW };
 /** Of those that lists look at. */
 const TABLES = /^(task|job|occurrence|alert\b)/;
 
@@ -42,6 +43,7 @@ const lists: Record<string, (store: DefaultStore) => Promise<unknown>> = {
     store.listTasks({ ...everything, state: 'succeeded', type: 'none' }),
   'gave up': (store) => store.listTasks({ ...everything, notification: 'gave_up' }),
   'ids that begin so': (store) => store.listTasks({ ...everything, idPrefix: 't-' }),
+  'what an executor has had': (store) => store.listTasks({ ...everything, ran: RAN }),
   'in their order': (store) =>
     store.listWaiting({ ...ANY_TASK, lanes: [LANE], after: null, limit: 5 }),
   'how many have failed': (store) => store.countEnded('failed', 10_000),
@@ -72,6 +74,7 @@ const wanted: Record<keyof typeof lists, string> = {
   // What few entries of an index lead to is then read by its key.
   'gave up': 'PRIMARY ns_notify',
   'ids that begin so': 'PRIMARY ns_id',
+  'what an executor has had': 'PRIMARY',
   'in their order': 'PRIMARY queue',
   'how many have failed': 'state',
   jobs: 'PRIMARY',

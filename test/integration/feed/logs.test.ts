@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { API_BASE, type LogPage, type LogSearchPage } from '@soda-scheduler/protocol';
+import type { ListedAttempt } from '../../../master/application/ports.ts';
 import { endChunk } from '../../../master/domain/logs/attempt-log.ts';
 import { type LogLine, lineText } from '../../../master/domain/logs/log-line.ts';
 import { HttpFace, noTokens } from '../../helpers/http-face.ts';
@@ -33,7 +34,13 @@ describe('logs over HTTP', () => {
 
   function keep(state: 'running' | 'succeeded' | 'waiting', attempt = 1): void {
     const finishedAt = state === 'succeeded' ? face.master.clock.now() : null;
-    face.master.keep(sampleTask({ seq, id, state, attempt, finishedAt }));
+    face.master.keep(sampleTask({ seq, id, state, attempt, finishedAt, executorId: 'x' }));
+  }
+
+  function failed(attempt: number, executorId: string): ListedAttempt {
+    const of = { taskSeq: seq, attempt, executorId, incarnation: null, session: null };
+    const times = { offeredAt: NOW, startedAt: NOW, endedAt: NOW };
+    return { ...of, ...times, outcome: 'failed', error: null, detailsBytes: 0 };
   }
 
   /** As an executor does, and written. */
@@ -326,7 +333,24 @@ describe('logs over HTTP', () => {
       expect((await found(`${type}&level=error`)).texts[0]).to.equal(all[3]);
       expect((await found(`${type}&from=${NOW + 1}`)).texts).to.deep.equal([all[0]]);
       expect((await found(`executor_id=x&to=${NOW + 1}`)).texts).to.include(all[4]);
-      expect((await found(`executor_id=x`)).texts, 'of the newest attempts').not.to.include(all[3]);
+      expect((await found(`executor_id=x`)).texts, 'nobody says whose').not.to.include(all[3]);
+    });
+
+    it('brings those of each attempt that an executor has had, and of no other', async () => {
+      const attempts = [failed(1, 'x-1'), failed(2, 'y'), failed(3, 'x-1'), failed(4, 'x-2')];
+      const task = sampleTask({ seq, id, state: 'running', attempt: 5, executorId: 'y' });
+      face.master.keep(task, { attempts });
+      for (const attempt of [1, 2, 3, 4, 5]) await say(attempt, 1, {}, {});
+      const of = (...some: number[]) =>
+        some.flatMap((attempt) => [`${id}#${attempt} line 1`, `${id}#${attempt} line 2`]);
+      for (const limit of [1, 3, 200]) {
+        const texts = async (who: string) =>
+          (await found(`executor_id=${who}&limit=${limit}`)).texts;
+        expect(await texts('x-1')).to.deep.equal(of(1, 3));
+        expect(await texts('y')).to.deep.equal(of(2, 5));
+        expect(await texts('x-2')).to.deep.equal(of(4));
+        expect(await texts('x-3')).to.deep.equal([]);
+      }
     });
 
     it('refuses what nobody can mean, and shows what is in a scope', async () => {

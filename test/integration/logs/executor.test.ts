@@ -7,6 +7,7 @@ import { commandSuite } from '../../helpers/soda/command-suite.ts';
 import { SystemProcess } from '../../helpers/system/process.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/executor-process.mjs', import.meta.url));
+type Executor = ReturnType<typeof watchedExecutor>;
 const USER = { group: 'g' };
 
 describe('logs of tasks', () => {
@@ -55,6 +56,33 @@ describe('logs of tasks', () => {
     await client.delete('many');
     await client.submit({ id: 'many', type: 'none' }, USER);
     expect((await client.logs('many').next()).done, 'of another task under its id').to.equal(true);
+  });
+
+  it('are found by the executor of each attempt, when another has had the next', async () => {
+    const executors = ['first', 'second'].map((id) =>
+      watchedExecutor(url(), { id }).handle('moved', (_, ctx) => {
+        ctx.log.warn(`attempt ${ctx.attempt} on ${id}`);
+        if (ctx.attempt === 1) throw new Error('not here');
+      }),
+    );
+    const [first, second] = executors as [Executor, Executor];
+    for (const one of executors) ending.push(() => one.stop());
+    const client = createClient({ url: url() });
+    await client.submit({ id: 'moved', type: 'moved', retry: { interval: 1 } }, USER);
+    await first.start();
+    await first.told('task_ended');
+    await first.stop();
+    await second.start();
+    // Until all of it is written.
+    for await (const _ of client.logs('moved', {}, { follow: true }));
+    const saidBy = async (id: string) => {
+      const found: string[] = [];
+      const query = { executor_id: id, from: Date.now() - 60_000 };
+      for await (const { text } of client.searchLogs(query)) found.push(text);
+      return found;
+    };
+    expect(await saidBy('first')).to.deep.equal(['attempt 1 on first', 'failed: not here']);
+    expect(await saidBy('second')).to.deep.equal(['attempt 2 on second']);
   });
 
   it('go on after a restart of the master, whoever follows', async () => {

@@ -4,6 +4,7 @@
  */
 import { API_BASE } from '@soda-scheduler/protocol';
 import { logSearchPage, logSearchQuery } from '@soda-scheduler/protocol/schemas';
+import type { Ran } from '../../../application/ports.ts';
 import type { LogPlace } from '../../../application/logs/log-store.ts';
 import type { PlacedLine } from '../../../application/logs/logs.ts';
 import type { LogFilter } from '../../../domain/logs/log-line.ts';
@@ -65,48 +66,62 @@ async function find(
   wanted: Wanted,
   { beforeSeq, within }: Start,
 ): Promise<{ readonly lines: readonly Line[]; readonly next: Start | null }> {
-  const { executorId, type, limit } = wanted;
+  const { type, limit } = wanted;
   const lines: Line[] = [];
   let readCount = 0;
   const page = await master.lists.newest({
-    ...ANY_TASK,
-    executorId,
-    type,
-    beforeSeq,
-    limit: TASK_COUNT,
+    ...{ ...ANY_TASK, type, beforeSeq },
+    ...{ ran: ranIn(wanted), limit: TASK_COUNT },
   });
-  for (const { task } of page.tasks.filter((one) => mayHave(wanted, one.task))) {
+  for (const { task } of page.tasks) {
     const { seq, id: taskId } = task;
-    // Which executor has had another attempt is not known here.
-    const attempt = executorId === null ? null : task.attempt;
-    for (let after = within?.seq === seq ? within.after : FIRST; ; ) {
-      if (lines.length >= limit || readCount === READ_COUNT_MAX) {
-        return { lines, next: { beforeSeq: seq + 1, within: { seq, after } } };
+    if (readCount >= READ_COUNT_MAX) return { lines, next: { beforeSeq: seq + 1, within: null } };
+    const last = within?.seq === seq ? within.after : null;
+    readCount += task.attempt > 1 ? 1 : 0;
+    for (const attempt of await attemptsOf(master, wanted, task)) {
+      // A page before has looked through it.
+      if (last !== null && attempt !== null && last.attempt > attempt) continue;
+      const isNext = attempt === null || last?.attempt === attempt;
+      let after = (isNext ? last : null) ?? { attempt: attempt ?? 0, n: 0 };
+      for (let isAtEnd = false; !isAtEnd; readCount += 1) {
+        if (lines.length >= limit || readCount >= READ_COUNT_MAX) {
+          return { lines, next: { beforeSeq: seq + 1, within: { seq, after } } };
+        }
+        const asked = { ...wanted, taskSeq: seq, attempt, after, limit: limit - lines.length };
+        const found = await master.logs.read(asked);
+        lines.push(...found.lines.map((line) => ({ taskId, ...line })));
+        after = found.next;
+        ({ isAtEnd } = found);
       }
-      const asked = { ...wanted, taskSeq: seq, attempt, after, limit: limit - lines.length };
-      const found = await master.logs.read(asked);
-      readCount += 1;
-      lines.push(...found.lines.map((line) => ({ taskId, ...line })));
-      after = found.next;
-      if (found.isAtEnd) break;
     }
   }
   const next = page.beforeSeq === null ? null : { beforeSeq: page.beforeSeq, within: null };
   return { lines, next };
 }
 
-/** Before the first line of the first attempt. */
-const FIRST: LogPlace = { attempt: 0, n: 0 };
+/** What executors said, by their clocks, was said by that of the master. */
+function ranIn({ executorId, from, to }: Wanted): Ran {
+  return { executorId, from: from && from - CLOCK_MS_MAX, to: to && to + CLOCK_MS_MAX };
+}
 
-function mayHave({ from, to }: LogFilter, { attempt, submittedAt, finishedAt }: Task): boolean {
-  const isBefore = from !== null && finishedAt !== null && finishedAt < from - CLOCK_MS_MAX;
-  const isAfter = to !== null && submittedAt >= to + CLOCK_MS_MAX;
-  return attempt > 0 && !isBefore && !isAfter;
+/** Whose log is looked through; null: of each, by its page. */
+async function attemptsOf(
+  master: ScopedMaster,
+  { executorId }: Wanted,
+  { id, attempt, executorId: newestBy }: Task,
+): Promise<readonly (number | null)[]> {
+  if (executorId === null) return [null];
+  const newest = newestBy === executorId ? [attempt] : [];
+  if (attempt === 1) return newest;
+  const records = (await master.find(id, 'all'))?.attempts ?? [];
+  const had = records.filter((one) => one.executorId === executorId).map((one) => one.attempt);
+  // One that has failed has a record as well.
+  return [...new Set([...had, ...newest])];
 }
 
 /** Opaque to clients, so that what it holds may change. */
 function cursorOf({ beforeSeq, within }: Start): string {
-  const { seq, after } = within ?? { seq: 0, after: FIRST };
+  const { seq, after } = within ?? { seq: 0, after: { attempt: 0, n: 0 } };
   const numbers = [beforeSeq ?? 0, seq, after.attempt, after.n];
   return Buffer.from(`logs:${numbers.join(':')}`).toString('base64url');
 }

@@ -1,7 +1,9 @@
 /** What is asked of each row that a list looks at. */
 import { inJson, type TaskFilter } from '../../../domain/model/task-filter.ts';
+import type { Ran, TaskQuery } from '../../../application/ports.ts';
 import type { TaskState } from '../../../domain/model/task.ts';
 import { isAmong, isNamed, type Read } from '../database.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Value } from '../rows.ts';
 import type { Segment } from '../segments.ts';
 
@@ -23,9 +25,13 @@ export function idsWith(prefix: string): Read {
   return { sql: 'id >= ? AND id < ?', values: [prefix, prefix + BEHIND_IDS] };
 }
 
+/** What rows are looked through for. */
+export type Sought = TaskFilter & Pick<TaskQuery, 'ran'>;
+
 /** Whether tasks that ended on that day may fit. */
-export function includesDay({ from, to }: TaskFilter, { day }: Segment): boolean {
-  return (from === null || from < (day + 1) * DAY_MS) && (to === null || to > day * DAY_MS);
+export function includesDay({ from, to, ran }: Sought, { day }: Segment): boolean {
+  const isOver = (at: number | null): boolean => at !== null && at >= (day + 1) * DAY_MS;
+  return !isOver(from) && !isOver(ran?.from ?? null) && (to === null || to > day * DAY_MS);
 }
 
 /**
@@ -69,10 +75,39 @@ export function conditionsOf(filter: TaskFilter, segment: Segment | null): Condi
     ...(idPrefix === null ? [] : [idsWith(idPrefix)]),
     ...asked.map(([sql, ...values]) => ({ sql, values })),
   ];
+  return allOf(all);
+}
+
+const allOf = (reads: readonly Read[]): Conditions =>
+  joined(...reads.map(({ sql, values }) => ({ sql: ` AND ${sql}`, values })));
+
+/** What each says, one after another. */
+export function joined(...reads: readonly Read[]): Read {
   return {
-    sql: all.map(({ sql }) => ` AND ${sql}`).join(''),
-    values: all.flatMap(({ values }) => values),
+    sql: reads.map(({ sql }) => sql).join(''),
+    values: reads.flatMap(({ values }) => values),
   };
+}
+
+/** The newest attempt stands in the row of its task; those before it have rows of their own. */
+export function ranConditions(
+  dialect: Dialect,
+  { executorId, from, to }: Ran,
+  segment: Segment | null,
+): Conditions {
+  const endsBefore = (at: number): boolean => segment !== null && (segment.day + 1) * DAY_MS <= at;
+  const beginsAfter = (at: number): boolean => segment === null || segment.day * DAY_MS >= at;
+  const attempts = dialect.readByLongKey('task_attempt');
+  // No EXISTS: a server may look through all attempts once instead of those of each task.
+  const hadBy = `(executor_id = ? OR (attempt > 1 AND (SELECT 1 FROM ${attempts}
+    WHERE task_attempt.task_seq = seq AND task_attempt.executor_id = ? LIMIT 1) = 1))`;
+  return allOf([
+    { sql: 'attempt > 0', values: [] },
+    ...(to === null || endsBefore(to) ? [] : [{ sql: 'submitted_at < ?', values: [to] }]),
+    ...(from === null || beginsAfter(from) ? [] : [{ sql: 'finished_at >= ?', values: [from] }]),
+    // Last, since it may ask another table.
+    ...(executorId === null ? [] : [{ sql: hadBy, values: [executorId, executorId] }]),
+  ]);
 }
 
 /** Of a day in the middle each row fits. */

@@ -2,7 +2,6 @@
  * The tables that a list comes from, each with the index that serves it: the state of ended tasks, a rare one of
  * live tasks or of callbacks, ids that begin alike. The rest is looked at row by row.
  */
-import type { TaskFilter } from '../../../domain/model/task-filter.ts';
 import { inNamespace } from '../../../application/ports.ts';
 import { isTerminal, type Retention, type TaskState } from '../../../domain/model/task.ts';
 import type { Database, Read } from '../database.ts';
@@ -10,7 +9,16 @@ import type { Dialect } from '../dialects/dialect.ts';
 import type { Value } from '../rows.ts';
 import type { ListedSegment } from '../segments.ts';
 import { outboxOf } from '../tables/history.ts';
-import { type Conditions, conditionsOf, idsWith, includesDay, stateOf } from './conditions.ts';
+import {
+  type Conditions,
+  conditionsOf,
+  idsWith,
+  includesDay,
+  joined,
+  ranConditions,
+  type Sought,
+  stateOf,
+} from './conditions.ts';
 
 /** So many rows of an index are sorted by one statement: about a millisecond of SQLite. */
 const FEW_COUNT = 1_000;
@@ -51,7 +59,7 @@ export async function findSources(
   rows: Rows,
   segments: readonly ListedSegment[],
   ns: number,
-  filter: TaskFilter,
+  filter: Sought,
   columnsOf: ColumnsOf,
 ): Promise<Source[]> {
   const tables = tablesOf(segments, filter);
@@ -67,7 +75,7 @@ export async function findSources(
 /** Null: the live one, which stands first. A task has no callback before its end, and has not failed. */
 function tablesOf(
   segments: readonly ListedSegment[],
-  filter: TaskFilter,
+  filter: Sought,
 ): readonly (ListedSegment | null)[] {
   const state = stateOf(filter);
   const isOfEnded = filter.notification !== null || filter.failureReason !== null;
@@ -81,14 +89,16 @@ function sourceOf(
   dialect: Dialect,
   segment: ListedSegment | null,
   bottom: number,
-  filter: TaskFilter,
+  filter: Sought,
   few: Reading | null,
 ): Omit<Source, 'columns'> {
   const state = stateOf(filter);
   const table = segment?.table ?? 'task';
   const isLive = segment === null;
   const source = { table, isLive, isFew: few !== null, bottom, top: 0 };
-  const conditions = conditionsOf(filter, segment);
+  const asked = conditionsOf(filter, segment);
+  const ran = filter.ran && ranConditions(dialect, filter.ran, segment);
+  const conditions = ran === undefined ? asked : joined(asked, ran);
   // Most have succeeded: by their index each row would be looked for by itself.
   const isOfMost = state === 'succeeded' && conditions.sql !== '';
   if (few === null && state !== null && hasIndex(state) && !isOfMost) {
@@ -96,11 +106,9 @@ function sourceOf(
     const reading = dialect.readBy(table, index);
     return { ...source, reading, where: 'state = ? AND ', values: [state], conditions };
   }
-  const { sql, values } = conditions;
-  const asked =
-    state === null ? conditions : { sql: ` AND state = ?${sql}`, values: [state, ...values] };
+  const ofState = { sql: state === null ? '' : ' AND state = ?', values: state ? [state] : [] };
   const byKey = { reading: dialect.readByKey(table), where: '', values: [] };
-  return { ...source, ...(few ?? byKey), conditions: asked };
+  return { ...source, ...(few ?? byKey), conditions: joined(ofState, conditions) };
 }
 
 /** Most live tasks wait: their index would bring them in the order of their lanes. */
@@ -113,7 +121,7 @@ function narrowOf(
   dialect: Dialect,
   segment: ListedSegment | null,
   ns: number,
-  filter: TaskFilter,
+  filter: Sought,
 ): Reading | null {
   const { idPrefix, notification } = filter;
   const table = segment?.table ?? 'task';

@@ -2,7 +2,7 @@
 import { inNamespace, type TaskSearch } from '../../../application/ports.ts';
 import { isTerminal } from '../../../domain/model/task.ts';
 import { type Database, isAmong, type Read } from '../database.ts';
-import { conditionsOf, includesDay } from '../listing/conditions.ts';
+import { conditionsOf, includesDay, joined } from '../listing/conditions.ts';
 import type { Row } from '../rows.ts';
 import { hasEndedBefore, type ListedSegment, segmentAt } from '../segments.ts';
 import { bytesOf, selectList } from '../tables/history.ts';
@@ -84,13 +84,6 @@ function amongOf(states: TaskSearch['states']): Read {
 }
 
 /** Each begins with ` AND `. */
-function joined(...reads: readonly Read[]): Read {
-  return {
-    sql: reads.map(({ sql }) => sql).join(''),
-    values: reads.flatMap(({ values }) => values),
-  };
-}
-
 function columnsOf(source: Parameters<typeof selectList>[0]): Source['columns'] {
   return {
     whole: selectList(source, 'whole'),
