@@ -12,6 +12,8 @@ import { DiskFullError, isFullDisk } from './disk.ts';
 
 /** Within one attempt; then it is an ordinary failure of the attempt. */
 const RETRIES = 5;
+const PAUSE_MS = 200;
+const PAUSE_MS_MAX = 10_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 const EXCERPT_BYTES_MAX = 2_048;
 
@@ -21,9 +23,15 @@ export const SILENCE_MS = 30_000;
 /** A short answer takes no longer, however lively it is. */
 export const SHORT_ANSWER_MS_MAX = 60_000;
 
+export interface Tries {
+  /** Whether the last call, though it failed, has brought something. Then it is not counted. */
+  readonly hasHeadway?: () => boolean;
+  /** Called for each that is counted: what went wrong, which of how many it was, and when the next one begins. */
+  readonly onFailedTry?: ((words: string) => void) | undefined;
+}
+
 /**
  * Calls it again after what may pass: answers of 408, 425, 429 and 5xx, and connections that are cut.
- * `hasHeadway`: whether the last call, though it failed, has brought something. Then it is not counted.
  * @throws {NonRetryableError} at once; {RetryableError} once it has failed often enough; the reason of the signal; what a full
  * disk says, which nobody could change by asking again.
  */
@@ -31,7 +39,7 @@ export async function again<Result>(
   what: string,
   signal: AbortSignal,
   work: () => Promise<Result>,
-  hasHeadway: () => boolean = () => false,
+  { hasHeadway = () => false, onFailedTry }: Tries = {},
 ): Promise<Result> {
   const attempt = async (): Promise<Result> => {
     try {
@@ -43,19 +51,31 @@ export async function again<Result>(
       throw new RetryableError(`${what}: ${connectionProblem(error)}`, { cause: error });
     }
   };
+  let isCounted = true;
   return pRetry(attempt, {
     retries: RETRIES,
-    minTimeout: 200,
-    maxTimeout: 10_000,
-    randomize: true,
+    // Waited for below, where it can be told.
+    minTimeout: 0,
     signal,
-    shouldConsumeRetry: () => !hasHeadway(),
-    shouldRetry: ({ error }) => mayPassSoon(error),
-    onFailedAttempt: async ({ error, retriesLeft }) => {
-      const waitMs = mayPassSoon(error) ? (error.retryAfterMs ?? 0) : 0;
-      if (waitMs > 0 && retriesLeft > 0) await pause(Math.min(waitMs, RETRY_AFTER_MS_MAX), signal);
+    onFailedAttempt: async ({ error, retriesConsumed, retriesLeft }) => {
+      isCounted = !hasHeadway();
+      if (!mayPassSoon(error)) return;
+      const askedMs = Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX);
+      const waitMs = askedMs + (isCounted ? pauseMsAfter(retriesConsumed) : 0);
+      const next =
+        retriesLeft > 0 ? `, the next one begins in ${(waitMs / 1000).toFixed(1)} s` : '';
+      const which = `try ${retriesConsumed + 1} of ${RETRIES + 1}`;
+      if (isCounted) onFailedTry?.(`${error.message}: ${which}${next}`);
+      if (retriesLeft > 0) await pause(waitMs, signal);
     },
+    shouldConsumeRetry: () => isCounted,
+    shouldRetry: ({ error }) => mayPassSoon(error),
   });
+}
+
+/** Twice as long after each that has failed, and never for two that failed together alike. */
+function pauseMsAfter(failedCount: number): number {
+  return Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** failedCount * (1 + Math.random()));
 }
 
 function mayPassSoon(error: Error): error is RetryableError {
@@ -94,6 +114,7 @@ export async function readShort(
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (signal.aborted || ms === 0) return resolve();
     const timer = setTimeout(done, ms);
     function done() {
       clearTimeout(timer);

@@ -10,7 +10,14 @@ import {
   RetryableError,
 } from '@soda-scheduler/executor-sdk';
 import type { GuardedAnswer, GuardedRequests } from '@soda-scheduler/executors';
-import { again, failureOf, readShort, SHORT_ANSWER_MS_MAX, SILENCE_MS } from './answers.ts';
+import {
+  again,
+  failureOf,
+  readShort,
+  SHORT_ANSWER_MS_MAX,
+  SILENCE_MS,
+  type Tries,
+} from './answers.ts';
 import { DiskFullError } from './disk.ts';
 import { type InputLocation, parseS3, shownLocation } from './locations.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -40,6 +47,8 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Called while it comes, with what is there; `of` is null where the server has not said. */
   readonly onBytes?: (bytes: number, of: number | null) => void;
+  /** Called where it went wrong and is tried again: see `Tries`. */
+  readonly onFailedTry?: Tries['onFailedTry'];
   /** In which whatever a server says but the input itself has come. Default: a minute. */
   readonly shortAnswerMsMax?: number;
   /** The least that has to come of an input in so long. Default: a megabyte in a minute. */
@@ -64,7 +73,13 @@ export async function fetchInput(
   location: InputLocation,
   path: string,
   storage: Storage,
-  { signal, onBytes, shortAnswerMsMax = SHORT_ANSWER_MS_MAX, pace = PACE }: FetchOptions,
+  {
+    signal,
+    onBytes,
+    onFailedTry,
+    shortAnswerMsMax = SHORT_ANSWER_MS_MAX,
+    pace = PACE,
+  }: FetchOptions,
 ): Promise<Fetched> {
   const what = `input ${shownLocation(location)}`;
   const file = await open(path, 'w', 0o600);
@@ -85,7 +100,8 @@ export async function fetchInput(
       const answer = await request(location, download.rangeHeaders(), storage, asking);
       await download.take(answer);
     };
-    await again(what, signal, work, () => download.takeHeadway() >= HEADWAY_BYTES);
+    const hasHeadway = () => download.takeHeadway() >= HEADWAY_BYTES;
+    await again(what, signal, work, { hasHeadway, onFailedTry });
     return download.fetched;
   } finally {
     await file.close();

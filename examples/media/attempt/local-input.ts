@@ -57,7 +57,8 @@ export async function localInput(
       const parts = of ? [{ name: 'fetch', percent: (100 * bytes) / of }] : undefined;
       ctx.progress({ percent: 0, parts, state: { fetching: name.slice(-512), bytes, of } });
     };
-    return fetchInput(location, path, storage, { signal: ctx.signal, onBytes });
+    const onFailedTry = (words: string) => ctx.log.warn(words);
+    return fetchInput(location, path, storage, { signal: ctx.signal, onBytes, onFailedTry });
   };
   try {
     const { path, facts } = await folder.once(`input-${key}`, fetched, write);

@@ -134,14 +134,20 @@ describe('what is remote', function () {
       };
       const storage = { requests, store, bytesMax: 1e6, freeBytesMin: 0 };
       const pace = { bytes: 500_000, ms: 50 };
-      const error = await errorOf(
-        fetchInput(`${base}/a`, join(folder, 'in'), storage, { signal, pace }),
-      );
+      const told: string[] = [];
+      const options = { signal, pace, onFailedTry: (words: string) => void told.push(words) };
+      const error = await errorOf(fetchInput(`${base}/a`, join(folder, 'in'), storage, options));
       expect(error).to.be.instanceOf(RetryableError);
       expect(error.message).to.match(
         /^input .*\/a: only \d+ bytes came in [\d.]+ s, and at least 500000 in 0.05 s are expected$/,
       );
       expect(seen).to.have.length(6);
+      expect(told).to.have.length(6);
+      const one = String.raw`input .*/a: only \d+ bytes came in [\d.]+ s, and at least 500000 in 0.05 s are expected`;
+      for (const [n, words] of told.entries()) {
+        const next = n < 5 ? String.raw`, the next one begins in \d+\.\d s` : '';
+        expect(words).to.match(new RegExp(`^${one}: try ${n + 1} of 6${next}$`));
+      }
     });
 
     it('is asked again where the head of an answer does not come for so long', async () => {
