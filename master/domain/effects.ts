@@ -155,11 +155,19 @@ export type Observation =
   | {
       readonly event: 'executor_joined';
       readonly executorId: string;
+      readonly host: string;
+      /** False: its process has made the id, and nobody else will ever have it. */
+      readonly lasting: boolean;
       readonly types: readonly string[];
     }
   /** Taken leave of in order, holding nothing. */
   | { readonly event: 'executor_left'; readonly executorId: string }
-  | { readonly event: 'executor_lost'; readonly executorId: string; readonly reason: string }
+  | {
+      readonly event: 'executor_lost';
+      readonly executorId: string;
+      readonly reason: string;
+      readonly lastSeenAt: number;
+    }
   /** It has become ready or is no more, or for another reason. */
   | {
       readonly event: 'executor_readiness';

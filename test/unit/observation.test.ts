@@ -96,7 +96,8 @@ describe('log', () => {
     for (const outcome of ['succeeded', 'failed', 'rejected'] as const) {
       observer.observe({ event: 'attempt_ended', task: aTask(), attempt: { ...ended, outcome } });
     }
-    observer.observe({ event: 'executor_lost', executorId: 'gpu-1', reason: 'silent' });
+    const lost = { executorId: 'gpu-1', reason: 'silent', lastSeenAt: 0 };
+    observer.observe({ event: 'executor_lost', ...lost });
     for (const state of ['delivered', 'gave_up'] as const) {
       const notification = notificationOf(aTask(), { state });
       observer.observe({ event: 'notification_ended', notification });

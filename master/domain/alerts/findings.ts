@@ -13,7 +13,7 @@ import { type Backlog, backlogOf } from '../views/backlog.ts';
 import { type Head, headsOf } from '../why/heads.ts';
 import { counted, inWords } from '../why/words.ts';
 import type { Finding } from './alert.ts';
-import type { Recent } from './recent.ts';
+import { type Recent, SHORT_LIFE_MS } from './recent.ts';
 import { bookingFinders } from './booking-findings.ts';
 import { commandIn } from './command.ts';
 import { type AlertKind, type AlertRule, speaksIn, speaksOf } from './rule.ts';
@@ -157,6 +157,15 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       const drain = commandIn(namespace, `executor drain ${id}`);
       const change = `Look at its log, or take it out of work: ${drain}.`;
       yield { ...NOTHING, subject: `executor ${id}`, message, change };
+    }
+    for (const [host, { count }] of recent.shortLived) {
+      const goneCount = count.count(now, windowMs ?? 0);
+      if (goneCount < (threshold ?? 1)) continue;
+      const soon = `have gone within ${inWords(SHORT_LIFE_MS)} of their start`;
+      const lately = `in the last ${inWords(windowMs ?? 0)} (limit: ${threshold})`;
+      const message = `${counted(goneCount, 'executor')} of host ${host} ${soon} ${lately}, each with an id of its own.`;
+      const change = 'Look at the last lines of its log, and at what starts it again.';
+      yield { ...NOTHING, subject: `host ${host}`, message, change };
     }
   },
   *executor_not_ready({ namespace, recent, now }, rule) {

@@ -9,6 +9,11 @@ import type { Readiness } from '../model/executor.ts';
 import type { Notification, Task } from '../model/task.ts';
 
 const MINUTE_MS = 60_000;
+const COMING_BACK_MS = MINUTE_MS;
+/** A process that has run for longer was ended for a reason of its own, such as another version. */
+export const SHORT_LIFE_MS = 2 * MINUTE_MS;
+
+type Joined = Extract<Observation, { event: 'executor_joined' }>;
 
 /** How often something happened, by minute. */
 class Minutes {
@@ -70,6 +75,12 @@ interface Failing {
   at: number;
 }
 
+/** A process with an id of its own. */
+interface Begun {
+  readonly host: string;
+  readonly at: number;
+}
+
 interface Unready {
   readonly since: number;
   reason: string | null;
@@ -87,6 +98,10 @@ export class Recent {
   readonly gaveUp = new Lately<Happened>(RECENT_KEYS_MAX);
   /** By executor. */
   readonly joins = new Lately<Happened>(RECENT_KEYS_MAX);
+  /** Processes with an id of their own that have gone within `SHORT_LIFE_MS`, by host: such an id joins once. */
+  readonly shortLived = new Lately<Happened>(RECENT_KEYS_MAX);
+  /** Such processes, by executor. */
+  readonly #begun = new Lately<Begun>(RECENT_KEYS_MAX);
   /** Executors that are not ready, and since when, by id. */
   readonly unready = new Lately<Unready>(RECENT_KEYS_MAX);
   /** By task. */
@@ -110,20 +125,38 @@ export class Recent {
         this.#happened(this.late, seen.task.type, seen.task.id, null);
         break;
       case 'executor_joined':
-        this.#happened(this.joins, seen.executorId, null, null);
+        this.#joined(seen);
         break;
       case 'executor_readiness':
         this.#readiness(seen.executorId, seen.readiness);
         break;
       case 'executor_left':
+        this.#gone(seen.executorId, this.#now());
+        break;
       case 'executor_lost':
-        this.unready.delete(seen.executorId);
+        this.#gone(seen.executorId, seen.lastSeenAt);
         break;
       case 'notification_ended':
         if (seen.notification.state === 'gave_up') this.#gaveUp(seen.notification);
         break;
       default:
     }
+  }
+
+  #joined({ executorId, host, lasting }: Joined): void {
+    this.#happened(this.joins, executorId, null, null);
+    const at = this.#now();
+    // Soon after this master all come back, however long they have been there.
+    if (lasting || host === '' || at - this.since < COMING_BACK_MS) return;
+    this.#begun.of(executorId, () => ({ host, at }));
+  }
+
+  #gone(executorId: string, at: number): void {
+    this.unready.delete(executorId);
+    const begun = this.#begun.get(executorId);
+    this.#begun.delete(executorId);
+    if (begun === undefined || at - begun.at > SHORT_LIFE_MS) return;
+    this.#happened(this.shortLived, begun.host, null, null);
   }
 
   #failed(task: Task, error: string | undefined): void {

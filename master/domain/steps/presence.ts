@@ -77,8 +77,9 @@ export function executorConnected(
   if (executor.drainRequested) sendDrain(executor, out);
   becomeIdle(state, executor);
   if (executor.booking !== null || event.booking !== null) announce(state, executor, out);
-  const { executorId, types, host } = event;
-  out.effects.push({ type: 'observe', event: 'executor_joined', executorId, types });
+  const { executorId, types, host, lasting } = event;
+  const joined = { event: 'executor_joined', executorId, types, host, lasting } as const;
+  out.effects.push({ type: 'observe', ...joined });
   tell(state, out, 'executor.joined', now, { executorId }, { types, host });
 }
 
@@ -375,8 +376,8 @@ function loseExecutor(
     const { sessionId } = executor;
     out.effects.push({ type: 'closeSession', sessionId, reason: 'silent' });
   }
-  const { id: executorId } = executor;
-  out.effects.push({ type: 'observe', event: 'executor_lost', executorId, reason });
+  const { id: executorId, lastSeenAt } = executor;
+  out.effects.push({ type: 'observe', event: 'executor_lost', executorId, reason, lastSeenAt });
   tell(state, out, 'executor.lost', now, { executorId }, { reason });
   const task = executor.occupation && currentTask(state, executor, executor.occupation);
   if (task) {

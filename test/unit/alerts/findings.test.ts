@@ -203,6 +203,37 @@ describe('what rules of alerts find', () => {
     expect(subjects('executor_flapping')).to.deep.equal([]);
   });
 
+  it('a host whose executors come and go under ids that are made anew, and not one that grows', () => {
+    const begin = (executorId: string, host: string) =>
+      see(scheduler.connect(executorId, { host, lasting: false, incarnation: executorId }));
+    // These may have been there before this master was.
+    for (let at = 0; at < 5; at += 1) {
+      begin(`old-${at}`, 'old');
+      see(scheduler.disconnect(`old-${at}`, true));
+    }
+    scheduler.pass(MINUTE);
+    for (let at = 0; at < 8; at += 1) begin(`large-${at}`, 'large');
+    scheduler.pass(3 * MINUTE);
+    // All of a host that are started anew, as for another version, have run for longer.
+    for (let at = 0; at < 8; at += 1) see(scheduler.disconnect(`large-${at}`, true));
+    for (let at = 0; at < 5; at += 1) {
+      begin(`pod-${at}`, `pod-${at}`);
+      see(scheduler.disconnect(`pod-${at}`, true));
+      begin(`named-${at}`, 'sick');
+      see(scheduler.disconnect(`named-${at}`, at % 2 === 0));
+      if (at === 3) expect(subjects('executor_flapping')).to.deep.equal([]);
+      see(scheduler.pass(SECOND));
+    }
+    see(scheduler.pass(MINUTE));
+    expect(only('executor_flapping')).to.deep.include({
+      subject: 'host sick',
+      message:
+        '5 executors of host sick have gone within 2 min of their start in the last 10 min (limit: 5), each with an id of its own.',
+    });
+    scheduler.now += 10 * MINUTE;
+    expect(subjects('executor_flapping')).to.deep.equal([]);
+  });
+
   it('callbacks that are given up, by receiver and without what is behind it', () => {
     const notification = {
       url: 'https://cms.example.com/hook?key=secret',

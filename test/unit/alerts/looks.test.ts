@@ -82,7 +82,8 @@ describe('the looks for alerts', () => {
   it('let what was counted end by its time alone in a namespace that nobody leads any more', async () => {
     begin();
     await clock.pass(MINUTE);
-    const joined = { event: 'executor_joined', executorId: 'x', types: ['echo'] } as const;
+    const who = { executorId: 'x', types: ['echo'], host: 'h', lasting: true };
+    const joined = { event: 'executor_joined', ...who } as const;
     for (let at = 0; at < 5; at++) recent.observe(joined);
     await clock.pass(MINUTE);
     expect(await raised()).to.deep.equal(['disk', 'executor_flapping']);
