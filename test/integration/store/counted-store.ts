@@ -37,6 +37,7 @@ export class Counts {
 }
 
 export interface CountedStore {
+  readonly url: string;
   readonly store: DefaultStore;
   readonly counts: Counts;
   /** The database that all but the engine use. */
@@ -100,5 +101,5 @@ export function openCountedStore(url: string): CountedStore {
   const engine = open(plain.connections);
   const readers = plain.readers === null ? engine : open(plain.readers);
   const options = { allowWeakDurability: false, log: silent };
-  return { store: ofDefault(new SqlStore({ engine, readers }, options)), counts, readers };
+  return { url, store: ofDefault(new SqlStore({ engine, readers }, options)), counts, readers };
 }
