@@ -4,15 +4,18 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@soda-scheduler/client';
+import type Table from 'cli-table3';
 import { load } from './load.ts';
-import { type Probed, submitAndProbe } from './probe.ts';
+import { percentiles, type Probed, submitAndProbe } from './probe.ts';
+import { type Scenario, StoreTable } from './scenario.ts';
 import { start, startMaster } from './system.ts';
 
 const EXECUTOR_COUNT = 64;
 const TYPE = 'nobody';
 const QUIET_MS = 4_000;
+const TASK_COUNT = 100_000;
 
-export interface BulkMeasured {
+interface BulkMeasured {
   /** From the token of the preview to the end. */
   readonly tookMs: number;
   /** Of the same submits while nothing else went on. */
@@ -20,10 +23,7 @@ export interface BulkMeasured {
   readonly meanwhile: Probed;
 }
 
-export async function measureBulk(
-  databaseUrl: string | null,
-  taskCount: number,
-): Promise<BulkMeasured> {
+async function measureBulk(databaseUrl: string | null, taskCount: number): Promise<BulkMeasured> {
   const master = await startMaster(databaseUrl);
   const fleet = start('./fleet.ts', [master.url, String(EXECUTOR_COUNT)]);
   await fleet.message();
@@ -45,4 +45,17 @@ async function cancelAll(url: string, taskCount: number): Promise<void> {
   const { token } = await operations.preview(bulk);
   const over = await operations.wait(await operations.begin(bulk, token));
   if (over.done !== taskCount) throw new Error(`${over.done} of ${taskCount} tasks were canceled`);
+}
+
+export async function compareBulk({ stores, scale }: Scenario): Promise<Table.Table> {
+  const table = new StoreTable(stores);
+  const count = TASK_COUNT * scale;
+  await table.row(`one command cancels ${count} waiting tasks`, async (url) => {
+    const { tookMs, before, meanwhile } = await measureBulk(url, count);
+    return (
+      `${(tookMs / 1000).toFixed(1)} s\nsubmit ${percentiles(meanwhile.submitMs)}\n` +
+      `before ${percentiles(before.submitMs)}\n/livez ${percentiles(meanwhile.livezMs)}`
+    );
+  });
+  return table.table;
 }

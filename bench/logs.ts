@@ -1,16 +1,20 @@
 /** How long others wait from submit to start while one executor logs without a pause, and while it does not, in turn. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@soda-scheduler/client';
-import { type Probed, submitAndProbe } from './probe.ts';
+import type Table from 'cli-table3';
+import { percentiles, type Probed, submitAndProbe } from './probe.ts';
+import { type Scenario, StoreTable } from './scenario.ts';
 import { start, startMaster } from './system.ts';
 
+const LOGS = { linesPerSecond: 10_000, turnCount: 5, seconds: 4 };
+
 /** Each list of milliseconds is sorted. */
-export interface Waits extends Probed {
+interface Waits extends Probed {
   /** From each submit to the first line of the handler. */
   readonly startMs: readonly number[];
 }
 
-export interface LogsMeasured {
+interface LogsMeasured {
   readonly quiet: Waits;
   readonly meanwhile: Waits;
   /** What there was to be read of the logs afterwards, and what was not. */
@@ -18,7 +22,7 @@ export interface LogsMeasured {
   readonly droppedCount: number;
 }
 
-export async function measureLogs(
+async function measureLogs(
   databaseUrl: string | null,
   wanted: {
     readonly linesPerSecond: number;
@@ -29,13 +33,16 @@ export async function measureLogs(
 ): Promise<LogsMeasured> {
   const master = await startMaster(databaseUrl);
   const { url } = master;
-  const other = start('./handler.ts', [url]);
+  const other = start('./speed/handler.ts', [url]);
   const logger = start('./logger.ts', [url, String(wanted.linesPerSecond)]);
   const client = createClient({ url });
   let seenCount = 0;
   const probe = async (seconds: number): Promise<Waits> => {
-    const sentAt = () => ({ sentAt: performance.timeOrigin + performance.now() });
-    const probed = await submitAndProbe(url, delay(seconds * 1000), 'timed', sentAt);
+    const timed = () => ({
+      type: 'timed',
+      params: { sentAt: performance.timeOrigin + performance.now() },
+    });
+    const probed = await submitAndProbe(url, delay(seconds * 1000), timed);
     for (const end = seenCount + probed.submitMs.length; ; await delay(50)) {
       const { waitedMs } = await other.ask<{ waitedMs: number[] }>();
       if (waitedMs.length < end) continue;
@@ -67,4 +74,19 @@ export async function measureLogs(
 function together(turns: readonly Waits[]): Waits {
   const of = (name: keyof Waits) => turns.flatMap((turn) => turn[name]).sort((a, b) => a - b);
   return { startMs: of('startMs'), submitMs: of('submitMs'), livezMs: of('livezMs') };
+}
+
+export async function compareLogs({ stores, roundCount }: Scenario): Promise<Table.Table> {
+  const table = new StoreTable(stores);
+  const wanted = { ...LOGS, turnCount: roundCount > 1 ? LOGS.turnCount : 1 };
+  await table.row(`one executor logs ${LOGS.linesPerSecond} lines a second`, async (url) => {
+    const { quiet, meanwhile, ...lines } = await measureLogs(url, wanted);
+    return (
+      `start ${percentiles(meanwhile.startMs)}\nwithout ${percentiles(quiet.startMs)}\n` +
+      `submit ${percentiles(meanwhile.submitMs)}\nwithout ${percentiles(quiet.submitMs)}\n` +
+      `/livez ${percentiles(meanwhile.livezMs)}\nwithout ${percentiles(quiet.livezMs)}\n` +
+      `lines kept: ${lines.keptCount}, dropped: ${lines.droppedCount}`
+    );
+  });
+  return table.table;
 }

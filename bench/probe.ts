@@ -13,12 +13,13 @@ export interface Probed {
   readonly livezMs: readonly number[];
 }
 
-/** Submits at an even pace until then, whether answered or not. @param paramsOf called for each. */
+const plainTask = () => ({ type: 'noop', params: {} });
+
+/** Submits at an even pace until then, whether answered or not. @param taskOf called for each. */
 export async function submitAndProbe(
   url: string,
   until: Promise<unknown>,
-  type = 'noop',
-  paramsOf: () => object = () => ({}),
+  taskOf: () => object = plainTask,
 ): Promise<Probed> {
   const agent = new Agent({ keepAlive: true });
   const submitMs: number[] = [];
@@ -28,7 +29,7 @@ export async function submitAndProbe(
   const end = until.finally(() => over.abort());
   while (!over.signal.aborted) {
     const begun = performance.now();
-    const body = JSON.stringify({ task: { type, params: paramsOf() }, user: { group: 'bench' } });
+    const body = JSON.stringify({ task: taskOf(), user: { group: 'bench' } });
     const noteIn = (waits: number[]) => () => waits.push(performance.now() - begun);
     asked.push(post(agent, url, `${API_BASE}/task/submit`, body).then(noteIn(submitMs)));
     asked.push(read(agent, `${url}/livez`).then(noteIn(livezMs)));

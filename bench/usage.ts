@@ -2,12 +2,16 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import type Table from 'cli-table3';
 import { RandomTasks } from '../test/helpers/usage/random-tasks.ts';
 import { asCounted, asTold, runTimes } from '../test/helpers/usage/recount.ts';
 import { openCountedStore } from '../test/integration/store/counted-store.ts';
+import { type Scenario, StoreTable } from './scenario.ts';
 import { makeFolder } from './system.ts';
 
-export interface UsageMeasured {
+const TASK_COUNT = 1_000_000;
+
+interface UsageMeasured {
   readonly ranMs: number;
   readonly killCount: number;
   /** How many figures other than zero were compared, each of a day, a type and a group. */
@@ -18,10 +22,7 @@ export interface UsageMeasured {
 }
 
 /** @throws AssertionError naming each figure that differs. */
-export async function measureUsage(
-  databaseUrl: string | null,
-  taskCount: number,
-): Promise<UsageMeasured> {
+async function measureUsage(databaseUrl: string | null, taskCount: number): Promise<UsageMeasured> {
   const folder = await makeFolder();
   const { store, readers } = openCountedStore(
     databaseUrl ?? `sqlite:${path.join(folder, 'soda.db')}`,
@@ -47,4 +48,18 @@ export async function measureUsage(
     readMs: readAt - ranAt,
     recountMs: recountedAt - readAt,
   };
+}
+
+export async function compareUsage({ stores, scale }: Scenario): Promise<Table.Table> {
+  const table = new StoreTable(stores);
+  const count = TASK_COUNT * scale;
+  await table.row(`usage of ${count} random tasks`, async (url) => {
+    const { ranMs, killCount, figureCount, ...took } = await measureUsage(url, count);
+    return (
+      `equal in ${figureCount} figures, ${killCount} kills\n` +
+      `ran ${(ranMs / 1000).toFixed(0)} s, read in ${took.readMs.toFixed(0)} ms, ` +
+      `counted again in ${(took.recountMs / 1000).toFixed(1)} s`
+    );
+  });
+  return table.table;
 }

@@ -1,4 +1,4 @@
-/** An executor that is the wire protocol and nothing else. It accepts its task and reports success at once. */
+/** An executor that is the wire protocol and nothing else. It accepts its task and reports success. */
 import {
   encodeFrame,
   EXECUTOR_PATH,
@@ -15,7 +15,8 @@ interface WireExecutor {
   readonly type: string;
   /** It takes tasks. */
   readonly onConnected: () => void;
-  readonly onTask: (params: unknown) => void;
+  /** Its result goes out at once, or when a promise that this gives has resolved. */
+  readonly onTask: (params: unknown) => unknown;
 }
 
 export function connectOnWire({ url, id, type, onConnected, onTask }: WireExecutor): void {
@@ -30,6 +31,7 @@ export function connectOnWire({ url, id, type, onConnected, onTask }: WireExecut
     socket.send(encodeFrame(frame.seq, session.announceAck(), body));
   };
   let heartbeatCount = 0;
+  let running: readonly object[] = [];
   let heartbeats: NodeJS.Timeout;
   socket.on('open', () => {
     const hello = { type: 'hello', executor_id: id, incarnation: 'bench', types: [type] };
@@ -40,8 +42,10 @@ export function connectOnWire({ url, id, type, onConnected, onTask }: WireExecut
     if (frame.type === 'welcome') {
       heartbeats = setInterval(() => {
         const ack = session.announceAck();
-        const beat = { type: 'heartbeat', n: ++heartbeatCount, ack, state: 'idle', running: [] };
-        socket.send(JSON.stringify(beat));
+        const state = running.length === 0 ? 'idle' : 'busy';
+        socket.send(
+          JSON.stringify({ type: 'heartbeat', n: ++heartbeatCount, ack, state, running }),
+        );
       }, frame.heartbeat_ms);
       onConnected();
       return;
@@ -55,8 +59,14 @@ export function connectOnWire({ url, id, type, onConnected, onTask }: WireExecut
     if (frame.type !== 'assign') return;
     const { id: task_id, attempt, params } = frame.task;
     send({ type: 'accept', task_id, attempt });
-    onTask(params);
-    send({ type: 'result', task_id, attempt, outcome: 'succeeded', result: 1 });
+    const succeed = () => {
+      running = [];
+      send({ type: 'result', task_id, attempt, outcome: 'succeeded', result: 1 });
+    };
+    const done = onTask(params);
+    if (!(done instanceof Promise)) return succeed();
+    running = [{ task_id, attempt, state: 'running' }];
+    void done.then(succeed);
   });
   socket.on('close', () => clearInterval(heartbeats));
 }

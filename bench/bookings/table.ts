@@ -1,6 +1,7 @@
 /** `--bookings`, as a table: a column for each store. */
-import Table from 'cli-table3';
+import type Table from 'cli-table3';
 import { percentile, percentiles } from '../probe.ts';
+import { type Scenario, StoreTable } from '../scenario.ts';
 import { type Lateness, measureCrowded, measureLoss } from './measure.ts';
 
 const BOOKING_COUNT = 200;
@@ -8,34 +9,18 @@ const BOOKING_COUNT = 200;
 const LOST_BEFORE_MS = [10_000, 3_000];
 const LOST_COUNT = 20;
 
-interface Store {
-  readonly name: string;
-  readonly url: () => Promise<string | null>;
+function cellOf({ lateMs, missedCount, cpuMs, load }: Lateness): string {
+  const max = percentile(lateMs, 1);
+  return (
+    `${percentiles(lateMs)}\nat most ${max} ms, missed: ${missedCount}\n` +
+    `${Math.round(cpuMs)} ms of CPU of the master a second, load ${load.toFixed(1)}`
+  );
 }
 
-/** @param scale 1: all of it. */
-export async function compareBookings(
-  stores: readonly Store[],
-  scale: number,
-): Promise<Table.Table> {
-  const names = stores.map(({ name }) => name);
-  const table = new Table({ head: ['late by', ...names], style: { head: [], border: [] } });
-  const row = async (
-    name: string,
-    measure: (url: string | null) => Promise<Lateness>,
-  ): Promise<void> => {
-    const cells: string[] = [];
-    for (const { url } of stores) {
-      const { lateMs, missedCount, cpuMs, load } = await measure(await url());
-      const max = percentile(lateMs, 1);
-      cells.push(
-        `${percentiles(lateMs)}\nat most ${max} ms, missed: ${missedCount}\n` +
-          `${Math.round(cpuMs)} ms of CPU of the master a second, load ${load.toFixed(1)}`,
-      );
-      process.stderr.write('.');
-    }
-    table.push([name, ...cells]);
-  };
+export async function compareBookings({ stores, scale }: Scenario): Promise<Table.Table> {
+  const table = new StoreTable(stores, 'late by');
+  const row = (name: string, measure: (url: string | null) => Promise<Lateness>) =>
+    table.row(name, async (url) => cellOf(await measure(url)));
   const count = BOOKING_COUNT * scale;
   await row(`${count} bookings, all run what is preemptible`, (url) =>
     measureCrowded(url, 'preemptible', count),
@@ -48,5 +33,5 @@ export async function compareBookings(
     const name = `${loss.bookingCount} executors killed ${beforeMs / 1_000} s before`;
     await row(name, (url) => measureLoss(url, loss));
   }
-  return table;
+  return table.table;
 }

@@ -89,7 +89,7 @@ interface Writer {
   commit(what: Pick<Commit, 'lastSeq'> & Partial<Commit>): Promise<void>;
 }
 
-async function writing<T>(url: string, work: (writer: Writer) => Promise<T>): Promise<T> {
+export async function writing<T>(url: string, work: (writer: Writer) => Promise<T>): Promise<T> {
   const store = await openSqlStore({ url, allowWeakDurability: false });
   try {
     const now = Date.now();
@@ -167,7 +167,7 @@ async function copySeed(
   await copier.run(await copyOf(copier, tables, changed, where));
 }
 
-function showProgress(share: number, what: string): void {
+export function showProgress(share: number, what: string): void {
   const width = 40;
   const bar = '#'.repeat(Math.round(share * width)).padEnd(width);
   if (process.stderr.isTTY || share === 1) {

@@ -1,0 +1,64 @@
+/**
+ * Executors on the bare wire protocol, in one process. Some take tasks, as many as they are told to, and hold what comes
+ * after; the others wait for a type that nobody submits. A task that says in its params when it was submitted is timed.
+ * Arguments: URL, number that takes tasks, number that waits, milliseconds that a task takes.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectOnWire } from '../wire-executor.ts';
+import { BACKLOG_TYPE } from './backlog.ts';
+
+/** What they are told: to run so many tasks more. */
+export type Budget = number;
+/** What they answer when they have; milliseconds from submit to start of those that are timed. */
+export interface Ran {
+  readonly waitedMs: readonly number[];
+}
+
+const IDLE_TYPE = 'idle';
+/** So many connect at a time: a server keeps a few hundred waiting that knock at once. */
+const AT_ONCE = 64;
+
+const [url = '', busyCount = '0', idleCount = '0', taskMs = '0'] = process.argv.slice(2);
+const executorCount = Number(busyCount) + Number(idleCount);
+/** Those that the budget was not enough for. */
+const held: (() => void)[] = [];
+let connectedCount = 0;
+let begunCount = 0;
+let budget = 0;
+let unfinished = 0;
+let waitedMs: number[] = [];
+
+async function run(params: unknown): Promise<void> {
+  if (budget > 0) budget--;
+  else await new Promise<void>((resolve) => held.push(resolve));
+  const { sentAt } = params as { readonly sentAt?: number };
+  if (sentAt !== undefined) waitedMs.push(performance.timeOrigin + performance.now() - sentAt);
+  if (taskMs !== '0') await delay(Number(taskMs));
+  if (--unfinished > 0) return;
+  process.send?.({ waitedMs });
+  waitedMs = [];
+}
+
+function connectNext(): void {
+  if (begunCount === executorCount) return;
+  const at = begunCount++;
+  connectOnWire({
+    url,
+    id: `executor-${at}`,
+    type: at < Number(busyCount) ? BACKLOG_TYPE : IDLE_TYPE,
+    onConnected: () => {
+      if (++connectedCount === executorCount) process.send?.({ connectedCount });
+      connectNext();
+    },
+    onTask: run,
+  });
+}
+
+process.on('message', (more: Budget) => {
+  unfinished += more;
+  const resumed = held.splice(0, more);
+  budget += more - resumed.length;
+  for (const resume of resumed) resume();
+});
+process.once('SIGTERM', () => process.exit(0));
+for (let at = 0; at < AT_ONCE; at++) connectNext();

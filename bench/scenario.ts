@@ -1,0 +1,49 @@
+/** What a scenario is given, and the table that it makes: a column for each store. */
+import Table from 'cli-table3';
+
+export interface BenchStore {
+  readonly name: string;
+  /** Of a fresh database; null: the embedded store, in a folder of the master's own. */
+  url(): Promise<string | null>;
+}
+
+export interface Scenario {
+  readonly stores: readonly BenchStore[];
+  /** 1: all of it, 0.1 with `--quick`. */
+  readonly scale: number;
+  /** How often what varies is measured. */
+  readonly roundCount: number;
+}
+
+/** A dot on stderr for each measurement: some take minutes. */
+export function showStep(): void {
+  process.stderr.write('.');
+}
+
+export function tableOf(heads: readonly string[]): Table.Table {
+  return new Table({ head: [...heads], style: { head: [], border: [] } });
+}
+
+/** Asks the stores one after the other. */
+export class StoreTable {
+  readonly table: Table.Table;
+  readonly #stores: readonly BenchStore[];
+
+  constructor(stores: readonly BenchStore[], corner = '') {
+    this.#stores = stores;
+    this.table = tableOf([corner, ...stores.map(({ name }) => name)]);
+  }
+
+  async row(name: string, measure: (databaseUrl: string | null) => Promise<string>): Promise<void> {
+    const cells: string[] = [];
+    for (const store of this.#stores) {
+      cells.push(await measure(await store.url()));
+      showStep();
+    }
+    this.table.push([name, ...cells]);
+  }
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

@@ -1,0 +1,86 @@
+/** Tasks a second and what the master needs for each, and how long one waits that finds an idle executor. */
+import { Agent } from 'node:http';
+import { API_BASE } from '@soda-scheduler/protocol';
+import { load, post } from '../load.ts';
+import { start, startMaster, startSink } from '../system.ts';
+
+const EXECUTOR_COUNT = 64;
+export const LATENCY_PER_SECOND = 50;
+
+export interface Throughput {
+  readonly name: string;
+  readonly taskCount: number;
+  readonly clientCount: number;
+  readonly batchCount: number;
+  readonly callback: boolean;
+}
+
+interface Measured {
+  /** From the first submit to the last callback (or the last result). */
+  readonly tasksPerSecond: number;
+  /** Processor time of the master for one task, in microseconds. */
+  readonly cpuUs: number;
+}
+
+export async function measureThroughput(
+  databaseUrl: string | null,
+  wanted: Throughput,
+): Promise<Measured> {
+  const master = await startMaster(databaseUrl);
+  const sink = await startSink();
+  const fleet = start('./fleet.ts', [master.url, String(EXECUTOR_COUNT)]);
+  await fleet.message();
+  const run = async (taskCount: number): Promise<Measured> => {
+    const before = await master.ask<{ cpuUs: number }>();
+    const { finishedCount } = await fleet.ask<{ finishedCount: number }>();
+    const received = wanted.callback ? sink.count(taskCount) : null;
+    const begun = performance.now();
+    await load({
+      url: master.url,
+      type: 'noop',
+      taskCount,
+      clientCount: wanted.clientCount,
+      batchCount: wanted.batchCount,
+      notifyUrl: wanted.callback ? sink.url : null,
+    });
+    if (received !== null) await received;
+    else
+      while (
+        (await fleet.ask<{ finishedCount: number }>()).finishedCount <
+        finishedCount + taskCount
+      );
+    const tasksPerSecond = taskCount / ((performance.now() - begun) / 1000);
+    const after = await master.ask<{ cpuUs: number }>();
+    return { tasksPerSecond, cpuUs: (after.cpuUs - before.cpuUs) / taskCount };
+  };
+  await run(Math.ceil(wanted.taskCount / 10));
+  const measured = await run(Math.ceil(wanted.taskCount));
+  await fleet.stop();
+  sink.close();
+  await master.stop();
+  return measured;
+}
+
+/** Milliseconds from the submit call to the first line of the handler, sorted. */
+export async function measureLatency(
+  databaseUrl: string | null,
+  seconds: number,
+): Promise<number[]> {
+  const master = await startMaster(databaseUrl);
+  const executor = start('./speed/handler.ts', [master.url]);
+  const agent = new Agent({ keepAlive: true });
+  const count = LATENCY_PER_SECOND * seconds;
+  for (let sent = 0; sent < count; sent++) {
+    const sentAt = performance.timeOrigin + performance.now();
+    const task = { type: 'timed', params: { sentAt } };
+    const body = JSON.stringify({ task, user: { group: 'bench' } });
+    await post(agent, master.url, `${API_BASE}/task/submit`, body);
+    await new Promise((resolve) => setTimeout(resolve, 1000 / LATENCY_PER_SECOND));
+  }
+  const { waitedMs } = await executor.ask<{ waitedMs: number[] }>();
+  agent.destroy();
+  await executor.stop();
+  await master.stop();
+  // The first tasks find an executor that is still connecting.
+  return waitedMs.slice(LATENCY_PER_SECOND).sort((a, b) => a - b);
+}
