@@ -59,6 +59,7 @@ export type ScopedMaster = Pick<
   | 'changePause'
   | 'pauseOf'
   | 'pausesAfter'
+  | 'booking'
   | 'bookings'
   | 'changeLimit'
   | 'seenLimit'
@@ -278,8 +279,7 @@ class PartOfMaster implements ScopedMaster {
   async changeBooking(change: BookingChange): Promise<CommandAnswer> {
     if (change.type !== 'bookingRequested') {
       const { types } = this.#scope;
-      const found = this.bookings().find(({ booking }) => booking.id === change.bookingId);
-      if (found === undefined && types !== null)
+      if (types !== null && this.booking(change.bookingId) === null)
         return { kind: 'unknown', message: 'there is no such booking' };
       return this.#master.changeBooking({ ...change, groups: this.#scope.groups });
     }
@@ -288,11 +288,17 @@ class PartOfMaster implements ScopedMaster {
     return message === null ? this.#master.changeBooking(change) : { kind: 'forbidden', message };
   }
 
+  booking(id: string): SeenBooking | null {
+    const found = this.#master.booking(id);
+    return found !== null && this.#includesBooking(found) ? found : null;
+  }
+
   bookings(): readonly SeenBooking[] {
-    const { groups } = this.#scope;
-    return this.#master.bookings().filter(({ booking: { type, group } }) => {
-      return this.#includesType(type) && (groups?.includes(group) ?? true);
-    });
+    return this.#master.bookings().filter((seen) => this.#includesBooking(seen));
+  }
+
+  #includesBooking({ booking: { type, group } }: SeenBooking): boolean {
+    return this.#includesType(type) && (this.#scope.groups?.includes(group) ?? true);
   }
 
   seenLimit(name: string): SeenLimit | null {

@@ -152,6 +152,8 @@ export interface MasterHandle {
   pausesAfter(place: string, count: number, sight?: Sight): readonly ScopedPause[];
   /** Sets, changes or deletes a shared limit. @throws {Unavailable} */
   changeBooking(change: BookingChange): Promise<CommandOutcome>;
+  /** Null: there is no such booking. @throws {Unavailable} nothing is known yet. */
+  booking(id: string): SeenBooking | null;
   /** All of them, also those that are over, for a while. */
   bookings(): readonly SeenBooking[];
   changeLimit(change: LimitChange): Promise<CommandOutcome>;

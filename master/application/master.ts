@@ -29,7 +29,7 @@ import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
 import { pauseOf, pausesAfter } from '../domain/views/pauses.ts';
-import { type SeenBooking, seenBookings } from '../domain/views/bookings.ts';
+import { type SeenBooking, seenBooking, seenBookings } from '../domain/views/bookings.ts';
 import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
 import { countLive, type LiveCounts } from '../domain/views/live.ts';
 import {
@@ -217,6 +217,10 @@ export class Master implements MasterHandle {
 
   changeBooking(change: BookingChange): Promise<CommandOutcome> {
     return this.#command(change);
+  }
+
+  booking(id: string): SeenBooking | null {
+    return seenBooking(this.#known(), id);
   }
 
   bookings(): readonly SeenBooking[] {

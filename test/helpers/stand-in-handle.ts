@@ -194,6 +194,7 @@ export class StandInHandle implements MasterHandle {
     };
   }
   changeBooking = (change: BookingChange) => this.#command(change.type, JSON.stringify(change));
+  readonly booking = () => null;
   readonly bookings = () => [];
   changeLimit(change: LimitChange) {
     return this.#command(change.type, JSON.stringify(change));

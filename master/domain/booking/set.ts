@@ -58,8 +58,7 @@ function book(
   if (asked.count > 1 && pinnedTo(asked.requires) !== null) {
     return { kind: 'misfit', field: 'count', message: 'expected 1, of an executor by its name' };
   }
-  const live = [...bookings.byId.values()].filter((one) => !isBookingOver(one));
-  if (live.length >= BOOKINGS_MAX) {
+  if (bookings.byId.size - bookings.over.size >= BOOKINGS_MAX) {
     return { kind: 'full', message: `there are ${BOOKINGS_MAX} bookings: cancel one` };
   }
   const { type, group } = asked;

@@ -23,13 +23,23 @@ export interface Unready {
 
 /** All of them, in no order. */
 export function seenBookings(state: State): SeenBooking[] {
-  const { bookings } = state;
-  return [...bookings.byId.values()].map((booking) => ({
+  return [...state.bookings.byId.values()].map((booking) => seen(state, booking));
+}
+
+/** Null: there is none. */
+export function seenBooking(state: State, id: string): SeenBooking | null {
+  const booking = state.bookings.byId.get(id);
+  return booking === undefined ? null : seen(state, booking);
+}
+
+function seen(state: State, booking: Booking): SeenBooking {
+  const { active, taskCounts } = state.bookings;
+  return {
     booking,
-    shortCount: bookings.active.get(booking.id)?.shortCount ?? 0,
+    shortCount: active.get(booking.id)?.shortCount ?? 0,
     unready: [...unreadyOf(state, booking)],
-    taskCount: bookings.taskCounts.get(booking.id) ?? 0,
-  }));
+    taskCount: taskCounts.get(booking.id) ?? 0,
+  };
 }
 
 function* unreadyOf(state: State, booking: Booking): Generator<Unready> {

@@ -11,6 +11,7 @@ import { ADVANCED_COUNT_MAX } from '../../../master/domain/booking/booking-bound
 import { announce } from '../../../master/domain/booking/announce.ts';
 import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import { step } from '../../../master/domain/scheduler.ts';
+import { seenBooking } from '../../../master/domain/views/bookings.ts';
 import { asked, type Asked, FROM } from './asked.ts';
 import { HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
@@ -191,5 +192,24 @@ describe('what a booking costs', () => {
     book({ id: 'bk-2' });
     passTo(FROM - 15 * MINUTE);
     expect(scheduler.state.bookings.active.size).to.equal(2);
+  });
+
+  it('is no look at others where one is asked for, or one more', () => {
+    book();
+    const { state, now } = scheduler;
+    scheduler.connect('e2');
+    let lookCount = 0;
+    const { byId } = state.bookings;
+    const values = () => {
+      lookCount++;
+      return Map.prototype.values.call(byId) as ReturnType<typeof byId.values>;
+    };
+    Object.defineProperty(byId, 'values', { value: values });
+    expect(seenBooking(state, 'bk-1')?.booking.id).to.equal('bk-1');
+    expect(seenBooking(state, 'bk-2')).to.equal(null);
+    const booking = asked({ id: 'bk-2' });
+    step(state, { type: 'bookingRequested', request: 1, booking }, now, createOutput());
+    expect(byId.has('bk-2')).to.equal(true);
+    expect(lookCount).to.equal(0);
   });
 });

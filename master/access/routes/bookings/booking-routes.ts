@@ -52,9 +52,8 @@ export function bookingRoutes(): NamespaceRoute[] {
       summary: 'A booking: its next window, and which executors are bound to it.',
       replies: { done: bookingView },
       handle: (request, master) => {
-        const id = idOf(request);
-        const found = master.bookings().find(({ booking }) => booking.id === id);
-        if (found === undefined) throw new Problem('unknown', 'there is no such booking');
+        const found = master.booking(idOf(request));
+        if (found === null) throw new Problem('unknown', 'there is no such booking');
         return { body: viewOf(found) };
       },
     },
