@@ -12,7 +12,8 @@ import {
   type TaskContext,
 } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
-import { isFsError } from '../failures.ts';
+import { isFullDisk } from '../../storage/disk.ts';
+import { diskFull, isFsError } from '../failures.ts';
 import type { MediaRoot } from '../media-root.ts';
 import { removeOrTell } from './remove.ts';
 
@@ -38,7 +39,10 @@ export class WorkFolder {
     this.#token = createHash('sha256').update(token).digest('hex').slice(0, 16);
   }
 
-  /** Runs `work` with the folder; drafts of attempts before this one are gone. */
+  /**
+   * Runs `work` with the folder; drafts of attempts before this one are gone.
+   * @throws {DiskFullError} the disk is full, and `work` has not said of what; else what `work` throws.
+   */
   static async within<Result>(
     mediaRoot: MediaRoot,
     task: Task,
@@ -55,7 +59,7 @@ export class WorkFolder {
       return result;
     } catch (error) {
       if (isLast(error)) await removeOrTell(folder.path);
-      throw error;
+      throw isFullDisk(error) ? diskFull('the folder of the task') : error;
     } finally {
       clearInterval(timer);
     }

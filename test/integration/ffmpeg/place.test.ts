@@ -1,8 +1,22 @@
 /** Where a ladder goes, and what it may replace there. */
-import { NonRetryableError, type Task, type TaskContext } from '@soda-scheduler/executor-sdk';
+import {
+  NonRetryableError,
+  RetryableError,
+  type Task,
+  type TaskContext,
+} from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Place, placeFor } from '../../../examples/ffmpeg/ladder/place.ts';
@@ -17,6 +31,14 @@ function makeDeep(cwd: string): void {
   const deep = 'n=0; while [ $n -lt 20 ]; do mkdir $0; cd $0; n=$((n+1)); done; mkdir $0';
   execFileSync('sh', ['-c', deep, 'x'.repeat(200)], { cwd });
 }
+
+/** Of which each byte is one too much, as on a full disk. */
+const FULL = '/dev/full';
+const hasNoRoom = (error: unknown, what: string) => {
+  const message = `${what}: there is no space left on the disk of the media root`;
+  expect(error).to.be.instanceOf(RetryableError).with.property('message', message);
+  expect(error).to.have.property('retryAfterMs', 60_000);
+};
 
 describe('the folder of a ladder', () => {
   const task = { namespace: 'default', id: 'l' } as Task;
@@ -126,6 +148,25 @@ describe('the folder of a ladder', () => {
     expect(readdirSync(join(root, 'new/films'))).to.deep.equal(['vod']);
   });
 
+  it('waits for room where the disk is full', async function () {
+    if (!existsSync(FULL)) this.skip();
+    const errorOf = (use: (place: Place) => Promise<unknown>) =>
+      placed(use).catch((error: Error) => error);
+    const write = (folder: string) => {
+      symlinkSync(FULL, join(folder, 'ladder.json'));
+      return Promise.resolve({ fingerprint: 'mark' } as LadderResult);
+    };
+    const making = errorOf((place) => place.make('mark', write, () => {}));
+    hasNoRoom(await making, 'output vod');
+    const work = join(root, '.soda~work/default~l');
+    mkdirSync(work, { recursive: true });
+    symlinkSync(FULL, join(work, 'targets.json'));
+    hasNoRoom(await errorOf((place) => place.find('mark')), 'the folder of the task');
+    rmSync(join(work, 'targets.json'));
+    await placed((place) => make(place));
+    expect(visible()).to.deep.equal(['vod']);
+  });
+
   it('is not there where the attempt has to end while files go to the disk', async () => {
     const abort = new AbortController();
     const shares: number[] = [];
@@ -193,7 +234,11 @@ describe('the keys of a ladder in a storage', () => {
   type Files = Readonly<Record<string, string>>;
 
   /** A task of its own, that knows nothing of those before it. */
-  async function make(id: string, mark: string, files: () => Files): Promise<Error | null> {
+  async function make(
+    id: string,
+    mark: string,
+    files: (folder: string) => Files,
+  ): Promise<Error | null> {
     const mediaRoot = await MediaRoot.open(root);
     const settings = { mediaRoot, storage: { store } } as unknown as Parameters<typeof placeFor>[1];
     const task = { namespace: 'default', id } as Task;
@@ -202,7 +247,8 @@ describe('the keys of a ladder in a storage', () => {
       const place = await placeFor('s3://films/vod', settings, [task, ctx], work);
       if ((await place.find(mark)) !== null) return null;
       const write = (folder: string) => {
-        for (const [name, text] of Object.entries(files())) writeFileSync(join(folder, name), text);
+        for (const [name, text] of Object.entries(files(folder)))
+          writeFileSync(join(folder, name), text);
         return Promise.resolve({ fingerprint: mark } as LadderResult);
       };
       await place.make(mark, write, () => {});
@@ -243,6 +289,17 @@ describe('the keys of a ladder in a storage', () => {
     const error = await make('second', 'other', () => expect.fail('it was made'));
     expect(error).to.be.instanceOf(NonRetryableError);
     expect(error?.message).to.include('has a ladder already, or a part of one, of another input');
+  });
+
+  it('wait for room where the disk is full on which they are made', async function () {
+    if (!existsSync(FULL)) this.skip();
+    const error = await make('first', 'mark', (folder) => {
+      symlinkSync(FULL, join(folder, 'ladder.json'));
+      return ladder('one');
+    });
+    hasNoRoom(error, 'the folder of the task');
+    expect(await make('first', 'mark', () => ladder('one'))).to.equal(null);
+    expect(content('ladder.json')).to.include('mark');
   });
 
   it('get no segment behind a beginning of another encoder', async () => {
