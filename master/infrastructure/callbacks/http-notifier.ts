@@ -26,6 +26,9 @@ const HALF_CHARACTER = /\p{Cs}$/u;
 const FAILING_WAIT_MS = 60_000;
 const FIRST_ANSWER_WAIT_MS = 5_000;
 const LOGGED_ORIGINS_MAX = 5;
+/** A task that cannot be read is asked for less often after a minute, and after an hour each is a try: so there is an end. */
+const UNREAD_SOON_MS = 60_000;
+const UNREAD_FREE_MS = 3_600_000;
 
 /** Of a body: the row that holds what is in it takes some time to be written anew. */
 const LONG_BODY_LENGTH = 16 * 1024;
@@ -79,8 +82,10 @@ export class HttpNotifier {
   readonly #tried = new Newest<string, { readonly of: string; readonly tried: Tried }>(
     TRIED_COUNT_MAX,
   );
+  /** Since when the tasks of these could not be read, by webhook id; null: it was read since. */
+  readonly #unreadSince = new Newest<string, { readonly at: number | null }>(TRIED_COUNT_MAX);
   /** Of the callbacks that were put off, since this was logged last. */
-  #putOffOrigins: string[] = [];
+  #putOff: { readonly origin: string; readonly why: string }[] = [];
   #stopped = false;
 
   /** @throws if a secret is malformed. */
@@ -94,7 +99,7 @@ export class HttpNotifier {
     this.#queue = new ReceiverQueue({
       limits: RECEIVER_LIMITS,
       start: (turn) => void this.#try(turn),
-      putOff: (delivery, isFailing) => this.#putOff(delivery, isFailing),
+      putOff: (delivery, isFailing) => this.#crowdedOut(delivery, isFailing),
       soon: (call) => options.clock.soon(call),
       compare: (a, b) => order(a.notification, b.notification),
     });
@@ -151,7 +156,7 @@ export class HttpNotifier {
     const json = await this.#body(turn.item);
     let verdict: Verdict = 'unknown';
     let tried: Tried | null = null;
-    if (json instanceof Error) this.#wait(turn.item, json.message, FIRST_ANSWER_WAIT_MS);
+    if (json instanceof Error) tried = this.#unread(turn.item, json.message);
     else if (typeof json !== 'string') tried = json;
     else if (!this.#stopped) {
       const answer = await this.#requests.post({
@@ -182,6 +187,7 @@ export class HttpNotifier {
       if (delivery.task === null) {
         const found = await sender.findTask(notification.taskId).catch(unread);
         if (found instanceof Error) return found;
+        if (this.#unreadSince.get(delivery.id)) this.#unreadSince.set(delivery.id, { at: null });
         if (found === null) return gone('the task is not retained');
         delivery.task = found.task;
       }
@@ -204,25 +210,38 @@ export class HttpNotifier {
   }
 
   /** A receiver that answers nothing must not hold the places in which others wait. */
-  #putOff(delivery: Delivery, isFailing: boolean): void {
+  #crowdedOut(delivery: Delivery, isFailing: boolean): void {
     const { url } = delivery;
     const why = isFailing ? 'answers no callback in time' : 'has not answered its first callback';
     const afterMs = isFailing ? FAILING_WAIT_MS : FIRST_ANSWER_WAIT_MS;
     this.#wait(delivery, `${url.origin} ${why}`, afterMs);
-    if (this.#putOffOrigins.push(url.origin) > 1) return;
-    this.#options.clock.soon(() => {
-      const put_off = this.#putOffOrigins.length;
-      const origins = [...new Set(this.#putOffOrigins)].slice(0, LOGGED_ORIGINS_MAX);
-      this.#putOffOrigins = [];
-      this.#options.log.warn('callbacks were put off, not sent', { put_off, origins });
-    });
   }
 
-  #wait({ notification, term, sender }: Delivery, why: string, afterMs: number): void {
+  /** The store may be away for a while, which costs no try; of a row that is damaged it does not pass. */
+  #unread(delivery: Delivery, why: string): Tried | null {
+    const now = this.#options.clock.now();
+    const at = this.#unreadSince.get(delivery.id)?.at ?? now;
+    this.#unreadSince.set(delivery.id, { at });
+    if (now - at >= UNREAD_FREE_MS) return failed(null, why);
+    const isNew = now - at < UNREAD_SOON_MS;
+    this.#wait(delivery, why, isNew ? FIRST_ANSWER_WAIT_MS : FAILING_WAIT_MS);
+    return null;
+  }
+
+  #wait({ notification, url, term, sender }: Delivery, why: string, afterMs: number): void {
     if (this.#stopped) return;
     const { taskSeq, finishedAt } = notification;
     const error = oneLine(`not sent: ${why}`);
     sender.post({ type: 'notificationPutOff', term, taskSeq, finishedAt, error, afterMs });
+    if (this.#putOff.push({ origin: url.origin, why }) > 1) return;
+    this.#options.clock.soon(() => {
+      const put_off = this.#putOff.length;
+      const origins = [...new Set(this.#putOff.map(({ origin }) => origin))];
+      const error = this.#putOff[0]?.why;
+      this.#putOff = [];
+      const of = { put_off, origins: origins.slice(0, LOGGED_ORIGINS_MAX), error };
+      this.#options.log.warn('callbacks were put off, not sent', of);
+    });
   }
 
   #report(

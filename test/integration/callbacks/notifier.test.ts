@@ -223,6 +223,45 @@ describe('HTTP notifier', () => {
     expect(await bench.answered(200)).to.include({ outcome: 'delivered', tryCount: 1 });
   });
 
+  it('counts a try once the task could not be read for an hour, so that there is an end', async () => {
+    const task = taskOf('unreadable');
+    const notification = notificationOf(task, { url: bench.base });
+    const isRead = (works: boolean) => {
+      bench.stored.get = () => {
+        if (works) return { task, notification: null };
+        throw new Error('the page is damaged');
+      };
+    };
+    const waitMs = async () => {
+      bench.own.deliver(notification, null, 1);
+      return (await bench.putOffs.take()).afterMs;
+    };
+    isRead(false);
+    expect(await waitMs()).to.equal(5_000);
+    bench.clock.advance(60_000);
+    expect(await waitMs(), 'soon, and then less often').to.equal(60_000);
+    isRead(true);
+    bench.own.deliver(notification, null, 1);
+    await bench.answered(503);
+    const next = { ...notification, tries: 1 };
+    isRead(false);
+    bench.clock.advance(3_600_000);
+    bench.own.deliver(next, null, 1);
+    expect((await bench.putOffs.take()).afterMs, 'it was read in between').to.equal(5_000);
+    bench.clock.advance(3_599_999);
+    bench.own.deliver(next, null, 1);
+    await bench.putOffs.take();
+    bench.clock.advance(1);
+    for (const tries of [1, 2]) {
+      bench.own.deliver({ ...notification, tries }, null, 1);
+      expect(await bench.tries.take()).to.include({
+        ...{ taskSeq: task.seq, outcome: 'failed', status: null, tryCount: 1 },
+        error: 'the task could not be read: the page is damaged',
+      });
+    }
+    expect(bench.calls.count, 'nothing was sent').to.equal(0);
+  });
+
   it('sends nothing about a run that was replaced by another, and gives its place back', async () => {
     const task = taskOf('again');
     const notification = notificationOf(task, { url: bench.base });
