@@ -229,12 +229,12 @@ export const eventKinds = {
     data: { booking_id: 'text', from_at: 'instant', to_at: 'instant', count: 'number' },
   },
   'booking.planned': {
-    means: 'There are enough executors for it again.',
+    means: 'It fits again: there are enough executors, and limits leave room.',
     data: { booking_id: 'text', from_at: 'instant' },
   },
   'booking.at_risk': {
-    means: 'There will be too few executors for its next window.',
-    data: { booking_id: 'text', from_at: 'instant' },
+    means: 'Its next window does not fit any more: executors have gone, or a limit is lower.',
+    data: { booking_id: 'text', from_at: 'instant', reason: 'text' },
   },
   'booking.began': {
     means: 'Its lead has begun: its executors are bound.',

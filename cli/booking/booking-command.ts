@@ -87,7 +87,7 @@ function fieldsOf(booking: BookingView): (readonly [string, string | number | nu
     ['every', recurrenceInWords(booking)],
     ['executors', executorsInWords(booking)],
     ['bound', booking.executors.join(' ')],
-    ['at risk', booking.state === 'at_risk' ? 'too few executors since capacity changed' : null],
+    ['at risk', booking.risk],
     ['short', booking.short === 0 ? null : `${booking.short} that should be bound by now`],
     ...booking.unready.map((one) => ['cannot serve', unreadyInWords(one)] as const),
     ['tasks', booking.maintenance ? 'none: it is for maintenance' : booking.tasks],

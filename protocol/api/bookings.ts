@@ -70,6 +70,7 @@ export const freeWindows = z
 export const bookingView = z.object({
   booking_id: z.string(),
   state: z.enum(bookingStates),
+  risk: z.string().nullable().describe('Why it is at risk, in words; null: it is not.'),
   type: z.string(),
   requires: z.array(z.string()),
   labels: z.array(z.string()),

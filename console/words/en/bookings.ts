@@ -48,7 +48,7 @@ export const enBookings = {
   'bookings.unready.away': 'not connected',
   'bookings.unready.draining': 'draining',
   'bookings.unready.not_ready': 'not ready',
-  'bookings.at-risk': 'Too few executors since capacity changed',
+  'bookings.at-risk': 'Too few executors since capacity changed, or a limit is lower',
   'bookings.windows': 'Windows that follow',
   'bookings.skipped': 'Left out:',
   'bookings.skip': 'Leave out a window of {id}?',

@@ -49,7 +49,7 @@ export const zhBookings: Readonly<Record<keyof typeof enBookings, string>> = {
   'bookings.unready.away': '未连接',
   'bookings.unready.draining': '正在排空',
   'bookings.unready.not_ready': '未就绪',
-  'bookings.at-risk': '容量变化后执行器不够',
+  'bookings.at-risk': '容量变化后执行器不够，或限制调低了',
   'bookings.windows': '之后的时段',
   'bookings.skipped': '已跳过：',
   'bookings.skip': '跳过 {id} 的一个时段？',

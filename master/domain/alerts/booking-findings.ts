@@ -1,5 +1,6 @@
 /** What is alerted of bookings: executors that are missing, or will be, and pauses that win over them. */
 import { type BookedWindow, type Booking, isBookingOver } from '../booking/booking.ts';
+import { limitInWay, riskInWords } from '../booking/planning.ts';
 import { instantInWords } from '../booking/words.ts';
 import { isPaused, rowsOn, type State } from '../state/state.ts';
 import { counted } from '../why/words.ts';
@@ -27,19 +28,14 @@ export const bookingFinders = {
   },
   *booking_at_risk({ namespace, state }: Looked): Generator<Finding> {
     for (const booking of state.bookings.byId.values()) {
-      const missed = toCome(booking).filter(({ parts }) => parts === null);
+      const missed = missedOf(state, booking);
       const [first] = missed;
       if (first === undefined) continue;
       const cancel = commandIn(namespace, `booking cancel ${booking.id}`);
-      const isDeclared = (state.types.get(booking.type)?.capacity ?? null) !== null;
-      const lost = isDeclared ? 'the capacity of its type is less' : 'executors have gone';
-      const more = isDeclared
-        ? `Raise the capacity of type ${booking.type}`
-        : `Start more executors of type ${booking.type}`;
       yield ofBooking(
         booking,
-        `Booking ${booking.id} of type ${booking.type}, from ${at(first)}${laterInWords(missed)}, does not fit any more: ${lost}, or a limit is lower.`,
-        `${more} before then, or cancel it: ${cancel}.`,
+        `Booking ${booking.id} of type ${booking.type}, from ${at(first)}${laterInWords(missed)}, does not fit any more: ${riskInWords(state, booking, first)}.`,
+        `${moreInWords(state, booking, first)} before then, or cancel it: ${cancel}.`,
       );
     }
   },
@@ -61,10 +57,21 @@ function isHeld(state: State, { type, group, requires, labels }: Booking): boole
   return rowsOn(state, group, { requires, labels }).next().done !== true;
 }
 
-/** Of one whose executors are bound the open window is told of by who is missing now. */
-function toCome({ state, windows }: Booking): readonly BookedWindow[] {
-  if (isBookingOver({ state })) return [];
-  return state === 'bound' ? windows.slice(1) : windows;
+/** Of one whose executors are bound the open window is told of by who is missing now, but for a limit that was lowered. */
+function missedOf(state: State, booking: Booking): readonly BookedWindow[] {
+  if (isBookingOver(booking)) return [];
+  const isMissed = (window: BookedWindow): boolean => {
+    const isOpen = booking.state === 'bound' && window.from === booking.from;
+    return isOpen ? limitInWay(state, booking, window) !== null : window.parts === null;
+  };
+  return booking.windows.filter(isMissed);
+}
+
+function moreInWords(state: State, booking: Booking, window: BookedWindow): string {
+  const limit = limitInWay(state, booking, window);
+  if (limit !== null) return `Raise max_running of ${limit.of}`;
+  const isDeclared = (state.types.get(booking.type)?.capacity ?? null) !== null;
+  return `${isDeclared ? 'Raise the capacity' : 'Start more executors'} of type ${booking.type}`;
 }
 
 function laterInWords({ length }: readonly BookedWindow[]): string {

@@ -3,7 +3,7 @@ import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import type { BookedWindow, Booking, BookingSpec } from './booking.ts';
 import { pinnedTo, pinOf } from '../model/executor.ts';
-import { effectiveOf } from '../model/task-type.ts';
+import { effectiveAt } from '../model/task-type.ts';
 import { TIME_END } from '../schedule/local-time.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -39,16 +39,44 @@ export function windowsAfter(
   return occurrencesOf(recurrenceOf(of, of.skips), { after, until: TIME_END, countMax });
 }
 
-/** What the limits of its type and its group allow, whichever executors there are. */
-function ceilingsOf({ types }: State, { type, group }: Pick<BookingSpec, 'type' | 'group'>) {
-  const ceilings: Ceiling[] = [];
+/** What limits allow of a window that begins then, whichever executors there are: of all, of its type and of its group. */
+function ceilingsOf(
+  { types, settings }: State,
+  { type, group, isMaintenance }: Pick<BookingSpec, 'type' | 'group' | 'isMaintenance'>,
+  from: number,
+): Ceiling[] {
+  // What is being maintained runs nothing.
+  if (isMaintenance) return [];
   const ofType = types.get(type);
-  if (ofType === undefined) return ceilings;
-  const { maxRunning, perGroup } = effectiveOf(ofType).limits;
-  if (maxRunning !== null) ceilings.push({ key: type, max: maxRunning });
-  const ofGroup = perGroup?.maxRunning ?? null;
-  if (ofGroup !== null) ceilings.push({ key: `${type} ${group}`, max: ofGroup });
-  return ceilings;
+  const limits = ofType && effectiveAt(ofType, from).limits;
+  const maxOf = (max: number | null | undefined) => max ?? Number.POSITIVE_INFINITY;
+  return [
+    { key: '', max: maxOf(settings.maxRunning) },
+    { key: type, max: maxOf(limits?.maxRunning) },
+    { key: `${type} ${group}`, max: maxOf(limits?.perGroup?.maxRunning) },
+  ];
+}
+
+/** `max_running` may be another: bookings are planned anew by the next tick. */
+export function limitsChanged({ bookings }: State): void {
+  if (bookings.byId.size === 0) return;
+  bookings.plan.limitsChanged();
+  bookings.nextPlanAt = 0;
+}
+
+/** The limit that leaves no room for that window of it; null: none does. */
+export function limitInWay(
+  state: State,
+  booking: Booking,
+  window: BookedWindow,
+): { readonly of: string; readonly max: number } | null {
+  const { type, group, count } = booking;
+  const wish = wishOf(state, booking, window);
+  const reached = state.bookings.plan.reachedCeiling(wish, window.parts === null ? 0 : count);
+  if (reached === null) return null;
+  const { key, max } = reached;
+  const ofType = key === type ? `type ${type}` : `group ${group} of type ${type}`;
+  return { of: key === '' ? 'all tasks' : ofType, max };
 }
 
 function wishOf(
@@ -62,8 +90,7 @@ function wishOf(
   const pin = pinnedTo(spec.requires);
   const requires = !isDeclared ? spec.requires : pin === null ? [] : [pinOf(pin)];
   const labels = isDeclared ? [] : spec.labels;
-  // What is being maintained runs nothing.
-  const ceilings = spec.isMaintenance ? [] : ceilingsOf(state, spec);
+  const ceilings = ceilingsOf(state, spec, from);
   return { type, requires, labels, from, to, count, leadMs, ceilings };
 }
 
@@ -77,6 +104,14 @@ function planned(state: State, booking: Booking, window: BookedWindow): PlannedW
     order,
     parts: window.parts,
   };
+}
+
+/** Why that window of it does not fit any more. */
+export function riskInWords(state: State, booking: Booking, window: BookedWindow): string {
+  const limit = limitInWay(state, booking, window);
+  if (limit !== null) return `max_running of ${limit.of} is ${limit.max}`;
+  const isDeclared = declaredTypes(state.types).has(booking.type);
+  return isDeclared ? 'the capacity of its type is less' : 'executors have gone';
 }
 
 /** Its windows, divided; or where else there is room for the one that does not fit. */
@@ -150,9 +185,15 @@ export function replan(state: State, now: number, out: Output): void {
   }
   const declared = declaredTypes(state.types);
   const isKnown = ({ type }: PlannedWindow) => now >= bookings.knownFrom || declared.has(type);
+  const bookingOf = ({ id }: PlannedWindow) => bookings.byId.get(id.split(' ')[0] ?? '');
+  const ceilings = (window: PlannedWindow) => {
+    const booking = bookingOf(window);
+    return booking === undefined ? window.ceilings : ceilingsOf(state, booking, window.from);
+  };
   const changed = new Map<string, PlannedWindow[]>();
-  for (const window of plan.replan({ countMax: REPLANNED_WINDOWS_MAX, isKnown })) {
-    const id = window.id.split(' ')[0] ?? '';
+  const options = { countMax: REPLANNED_WINDOWS_MAX, isKnown, ceilingsOf: ceilings };
+  for (const window of plan.replan(options)) {
+    const { id } = bookingOf(window) ?? window;
     changed.set(id, [...(changed.get(id) ?? []), window]);
   }
   if (changed.size > 0 && bookings.active.size > 0) bookings.isUnsettled = true;
@@ -181,6 +222,12 @@ function divided(
   putBooking(state, row, out);
   if (row.state === booking.state) return;
   const { id, type, group, from } = booking;
-  const kind = isRisky ? 'booking.at_risk' : 'booking.planned';
-  tell(state, out, kind, now, { type, group }, { booking_id: id, from_at: from });
+  const [window] = windows;
+  const about = { booking_id: id, from_at: from };
+  if (!isRisky || window === undefined) {
+    tell(state, out, 'booking.planned', now, { type, group }, about);
+    return;
+  }
+  const reason = riskInWords(state, row, window);
+  tell(state, out, 'booking.at_risk', now, { type, group }, { ...about, reason });
 }

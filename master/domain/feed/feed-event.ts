@@ -133,7 +133,10 @@ export interface FeedData {
     readonly count: number;
   };
   readonly 'booking.planned': BookingData & { readonly from_at: Instant };
-  readonly 'booking.at_risk': BookingData & { readonly from_at: Instant };
+  readonly 'booking.at_risk': BookingData & {
+    readonly from_at: Instant;
+    readonly reason: string;
+  };
   readonly 'booking.began': BookingData;
   readonly 'booking.bound': BookingData;
   readonly 'booking.short': BookingData & { readonly count: number };

@@ -112,6 +112,12 @@ export function effectiveOf({
   return { limits: { ...limits, ...override.limits }, route: override.route ?? route };
 }
 
+/** The same for what begins at that instant: an override that is over by then says nothing of it. */
+export function effectiveAt(taskType: TaskType, at: number): ReturnType<typeof effectiveOf> {
+  const until = taskType.override?.until ?? null;
+  return effectiveOf(until !== null && until <= at ? { ...taskType, override: null } : taskType);
+}
+
 /** One that nobody has registered, and of which nobody has decided anything. */
 export function unregistered(type: string): TaskType {
   const text = '{}';

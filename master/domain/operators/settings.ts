@@ -2,6 +2,7 @@
  * What operators set for all tasks: a pause, how many may wait and run, how long they are kept. Written by the commit of
  * the step that takes them, so that nothing that was answered is forgotten, or comes too early.
  */
+import { limitsChanged } from '../booking/planning.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { tell } from '../feed/tell.ts';
@@ -31,6 +32,7 @@ export function settingsChanged(
     limits.maxWaiting !== maxWaiting ||
     limits.maxRunning !== maxRunning ||
     limits.retention !== retention;
+  if (limits.maxRunning !== maxRunning) limitsChanged(state);
   const told = { max_waiting: maxWaiting, max_running: maxRunning, retention };
   if (isOther) tell(state, out, 'namespace.changed', now, {}, told);
   const reply: CommandOutcome = { kind: 'done' };

@@ -13,6 +13,7 @@ import {
   type TaskType,
   unregistered,
 } from '../model/task-type.ts';
+import { limitsChanged } from '../booking/planning.ts';
 import { concurrencyOf } from '../limits/places.ts';
 import { waits } from '../model/task.ts';
 import { shareOut } from '../queue/lanes.ts';
@@ -272,6 +273,7 @@ function set(state: State, key: string, row: TaskType | null, now: number, out: 
   typeChanged(state, key, row, now, out);
   concurrencyChanged(state, key, concurrency);
   routeChanged(state, key, route);
+  limitsChanged(state);
   // What is to give way for bookings may be another now.
   if (state.bookings.active.size > 0) state.bookings.isUnsettled = true;
 }

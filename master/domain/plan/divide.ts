@@ -6,6 +6,7 @@ import type { PoolBook } from './pool-book.ts';
 /** How much may run at a time, on whichever executors: a limit of the type, say. */
 export interface Ceiling {
   readonly key: string;
+  /** Infinite: nothing is set; what is booked counts below it all the same, for when something is. */
   readonly max: number;
 }
 

@@ -6,7 +6,15 @@ import { BOOKING_CHANGES_MAX } from '../booking/booking-bounds.ts';
 import { mayRun, pinnedTo, pinOf } from '../model/executor.ts';
 import { servesFirst } from '../queue/junctions.ts';
 import { type BookedPool, hasLost, isSamePool } from './booked-pool.ts';
-import { divide, type Part, type Place, roomIn, roomThroughout, type Wish } from './divide.ts';
+import {
+  type Ceiling,
+  divide,
+  type Part,
+  type Place,
+  roomIn,
+  roomThroughout,
+  type Wish,
+} from './divide.ts';
 import { type FreeWindow, freeWindows } from './free.ts';
 import { PoolBook } from './pool-book.ts';
 import { type Claim, Timeline } from './timeline.ts';
@@ -39,11 +47,18 @@ interface ReplanOptions {
   readonly countMax?: number;
   /** Whether it is known how many executors there are for a window: else it stays as it is. Default: of all. */
   readonly isKnown?: (window: PlannedWindow) => boolean;
+  /** What limits allow of it now. Default: as when it was put. */
+  readonly ceilingsOf?: (window: PlannedWindow) => readonly Ceiling[];
 }
 
 /** It is to have more executors than it is promised. */
 function isLacking({ parts, count }: PlannedWindow): boolean {
   return parts === null || parts.reduce((sum, part) => sum + part.count, 0) < count;
+}
+
+/** It has executors: they are not taken from it for a limit. */
+function isBound({ parts }: PlannedWindow): boolean {
+  return parts?.some(({ executorIds }) => executorIds.length > 0) ?? false;
 }
 
 interface OwnPool extends BookedPool {
@@ -69,6 +84,8 @@ export class BookingPlan {
   #lackingCount = 0;
   /** What did not fit may fit. */
   #isChanged = true;
+  /** What limits allow is another. */
+  #areLimitsNew = false;
   /** Of pools with fewer executors than before, or of which nothing was known: what did fit may not any more. */
   readonly #suspects = new Set<PoolBook>();
   #draft: Draft | null = null;
@@ -133,7 +150,7 @@ export class BookingPlan {
     const tried: Held[] = [];
     let refused: Wish | null = null;
     for (const wish of wishes) {
-      const fits = this.#ceilingRoom(wish) >= wish.count;
+      const fits = this.reachedCeiling(wish) === null;
       const parts = fits ? divide(wish, this.#placesFor(wish)) : null;
       if (parts === null) {
         refused = wish;
@@ -144,6 +161,11 @@ export class BookingPlan {
     }
     for (const held of tried) release(held);
     return refused === null ? { divisions } : { refused };
+  }
+
+  /** What limits allow is another: whoever has windows then has to `replan` them. */
+  limitsChanged(): void {
+    this.#areLimitsNew = true;
   }
 
   /** In place of the one with its id. Whether it fits has been asked before. */
@@ -200,20 +222,25 @@ export class BookingPlan {
    * call before it has stopped.
    * @returns Those that have other parts now, in that order. They are planned so already.
    */
-  replan({ countMax = Infinity, isKnown = () => true }: ReplanOptions = {}): PlannedWindow[] {
+  replan(options: ReplanOptions = {}): PlannedWindow[] {
+    const { countMax = Infinity, isKnown = () => true, ceilingsOf } = options;
     const draft = (this.#draft ??= this.#begin());
     const changed: PlannedWindow[] = [];
     let count = 0;
     for (const id of draft?.ahead ?? []) {
       if (count++ >= countMax) return changed;
       draft?.ahead.delete(id);
-      const window = this.#held.get(id)?.window;
-      if (window === undefined || draft === null) continue;
-      let planned = window;
+      const held = this.#held.get(id)?.window;
+      if (held === undefined || draft === null) continue;
+      const window = { ...held, ceilings: ceilingsOf?.(held) ?? held.ceilings };
+      let planned: PlannedWindow;
       if (isKnown(window)) planned = draft.plan.#planned(window, draft.placesByNeeds);
-      else this.#suspect(window);
+      else {
+        planned = this.#asFarAsKnown(window, draft.plan);
+        this.#suspect(window);
+      }
       draft.plan.#place(planned);
-      if (planned === window) continue;
+      if (planned.parts === held.parts) continue;
       this.#place(planned);
       changed.push(planned);
     }
@@ -224,8 +251,10 @@ export class BookingPlan {
   /** Null: all fits, or nothing has changed. Where much does not fit it takes long: not again for nothing. */
   #begin(): Draft | null {
     const mayFit = this.#lackingCount > 0 && this.#isChanged;
-    const isSettled = !mayFit && [...this.#suspects].every((book) => book.isSurelyWithin());
+    const areWithin = [...this.#suspects].every((book) => book.isSurelyWithin());
+    const isSettled = !mayFit && areWithin && !this.#areLimitsNew;
     this.#isChanged = false;
+    this.#areLimitsNew = false;
     this.#suspects.clear();
     if (isSettled) return null;
     const windows = [...this.#held.values()].map(({ window }) => window);
@@ -248,10 +277,31 @@ export class BookingPlan {
     placesByNeeds.set(needs, places);
     const isFitting = this.#fits(window, places);
     if (isFitting && !isLacking(window)) return window;
-    const parts = divide(window, places);
+    const parts = this.#isWithin(window) ? divide(window, places) : null;
     // Those that it has already are not given up for those that there are not.
     if (isFitting && parts === null) return window;
     return parts === window.parts ? window : { ...window, parts };
+  }
+
+  /** As it is, but for limits: these are known. One that they have kept out has whatever nobody is promised. */
+  #asFarAsKnown(window: PlannedWindow, draft: BookingPlan): PlannedWindow {
+    if (!draft.#isWithin(window)) return { ...window, parts: null };
+    if (window.parts !== null || !this.#isWithin(window)) return window;
+    return { ...window, parts: divide(window, this.#placesFor(window)) };
+  }
+
+  #isWithin(window: PlannedWindow): boolean {
+    return isBound(window) || this.reachedCeiling(window) === null;
+  }
+
+  /** What limits leave no room for it, beside `ownCount` that it counts itself; null: none. */
+  reachedCeiling(wish: Wish, ownCount = 0): Ceiling | null {
+    const { ceilings, leadMs, from, to, count } = wish;
+    const isReached = ({ key, max }: Ceiling): boolean => {
+      const taken = this.#ceilings.get(key)?.peak(from - leadMs, to) ?? 0;
+      return max - (taken - ownCount) < count;
+    };
+    return ceilings.find(isReached) ?? null;
   }
 
   /** As it is divided. */
@@ -260,7 +310,7 @@ export class BookingPlan {
       const place = places.find(([{ key }]) => key === pool);
       return place !== undefined && roomIn(place, window) >= count;
     };
-    return window.parts?.every(fits) ?? false;
+    return this.#isWithin(window) && (window.parts?.every(fits) ?? false);
   }
 
   /** In place of the one with its id: what is sorted so far is sorted soon. */
@@ -284,7 +334,8 @@ export class BookingPlan {
     for (const [, book] of places) {
       for (const at of book.changesNear(wish.from, BOOKING_CHANGES_MAX)) changes.add(at);
     }
-    for (const { key } of wish.ceilings) {
+    const ceilings = wish.ceilings.filter(({ max }) => Number.isFinite(max));
+    for (const { key } of ceilings) {
       const near = this.#ceilings.get(key)?.changesNear(wish.from, BOOKING_CHANGES_MAX) ?? [];
       for (const at of near) changes.add(at).add(at + wish.leadMs);
     }
@@ -293,7 +344,7 @@ export class BookingPlan {
       within,
       changes: [...changes],
       roomIn: (from, to) => this.#roomThroughout({ ...wish, from, to }, places),
-      cost: places.reduce((sum, [, { lookCost }]) => sum + lookCost, wish.ceilings.length),
+      cost: places.reduce((sum, [, { lookCost }]) => sum + lookCost, ceilings.length),
     });
   }
 

@@ -1,11 +1,14 @@
 /** Bookings for people, with what memory knows of them beside their rows. */
 import type { Booking } from '../booking/booking.ts';
+import { riskInWords } from '../booking/planning.ts';
 import { isOfUse } from '../booking/settle.ts';
 import { absenceOf } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 
 export interface SeenBooking {
   readonly booking: Booking;
+  /** Why it is at risk; null: it is not. */
+  readonly risk: string | null;
   /** Executors that it should have bound by now, and has not. */
   readonly shortCount: number;
   /** Of the executors that it has those that cannot serve now: the next that is free takes the place of each. */
@@ -34,8 +37,11 @@ export function seenBooking(state: State, id: string): SeenBooking | null {
 
 function seen(state: State, booking: Booking): SeenBooking {
   const { active, taskCounts } = state.bookings;
+  const [window] = booking.windows;
+  const isAtRisk = booking.state === 'at_risk' && window !== undefined;
   return {
     booking,
+    risk: isAtRisk ? riskInWords(state, booking, window) : null,
     shortCount: active.get(booking.id)?.shortCount ?? 0,
     unready: [...unreadyOf(state, booking)],
     taskCount: taskCounts.get(booking.id) ?? 0,

@@ -1,5 +1,6 @@
 /** What keeps a task from being offered for a booking: one that others have, or its own. */
 import { type Booking, isBookingOver } from '../booking/booking.ts';
+import { limitInWay } from '../booking/planning.ts';
 import { type Executor, poolKeyOf } from '../model/executor.ts';
 import type { Asked, Facts, Refusal, Remedy } from './asked.ts';
 import { started } from './remedies.ts';
@@ -12,16 +13,21 @@ export function ownBooking({ state, task }: Asked): Booking | null {
 }
 
 /** Nobody has been bound for it yet: who might have it is not known. */
-export function* beforeBooking(booking: Booking): Generator<Refusal> {
+export function* beforeBooking({ state }: Asked, booking: Booking): Generator<Refusal> {
   if (booking.state !== 'at_risk') return;
   const { id, type } = booking;
+  const [window] = booking.windows;
+  const limit = window && limitInWay(state, booking, window);
+  const otherwise = `Start more executors of type ${type}, or cancel other bookings.`;
   yield {
     reason: 'no_executor',
     key: 'at_risk',
-    message: `There are too few executors for booking ${id} (at risk).`,
+    message: limit
+      ? `Booking ${id} is at risk: max_running of ${limit.of} is ${limit.max}.`
+      : `There are too few executors for booking ${id} (at risk).`,
     facts: { booking: id },
     remedies: () => [],
-    otherwise: `Start more executors of type ${type}, or cancel other bookings.`,
+    otherwise: limit ? `Raise max_running of ${limit.of}, or cancel other bookings.` : otherwise,
   };
 }
 

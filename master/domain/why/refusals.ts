@@ -23,7 +23,7 @@ export function* refusalsButOrder(
   if (asked.task.state !== 'waiting') return null;
   const booking = ownBooking(asked);
   if (booking !== null && booking.state !== 'bound') {
-    yield* beforeBooking(booking);
+    yield* beforeBooking(asked, booking);
     return null;
   }
   const fleet = yield* byFleet(asked);

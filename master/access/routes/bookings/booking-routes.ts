@@ -210,10 +210,11 @@ function placeIn(cursor: string): Place {
   return { from: Number(from), id };
 }
 
-function viewOf({ booking, shortCount, unready, taskCount }: SeenBooking): BookingView {
+function viewOf({ booking, risk, shortCount, unready, taskCount }: SeenBooking): BookingView {
   return {
     booking_id: booking.id,
     state: booking.state,
+    risk,
     type: booking.type,
     requires: [...booking.requires],
     labels: [...booking.labels],

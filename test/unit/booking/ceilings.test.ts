@@ -1,0 +1,154 @@
+/** `max_running` that is lowered or raised after bookings were accepted: they are at risk for it, and are not any more. */
+import { expect } from 'chai';
+import { bookingFinders } from '../../../master/domain/alerts/booking-findings.ts';
+import { seenBooking } from '../../../master/domain/views/bookings.ts';
+import { asked, type Asked, bookingIn, FROM } from './asked.ts';
+import { BEGIN, HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
+import { noRows } from '../../helpers/task.ts';
+
+describe('a booking and max_running that changes', () => {
+  let scheduler: Scheduler;
+  const book = (fields: Partial<Asked> = {}) =>
+    scheduler.command({ type: 'bookingRequested', booking: asked(fields) }).reply?.kind;
+  const stateOf = (id = 'bk-1') => bookingIn(scheduler, id).state;
+  const set = (limits: object) => {
+    const text = JSON.stringify({ limits });
+    return scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+  };
+  const override = (limits: object | null, until: number | null = null) =>
+    scheduler.command({
+      type: 'typeOverridden',
+      name: 'echo',
+      layer: limits && { text: JSON.stringify({ limits }), by: null, reason: 'less', until },
+    });
+  const setAll = (maxRunning: number | null) => {
+    const { settings } = scheduler.state;
+    scheduler.command({ type: 'settingsChanged', ...settings, paused: null, maxRunning });
+  };
+  const found = () => {
+    const { state, now } = scheduler;
+    return [...bookingFinders.booking_at_risk({ namespace: 'default', state, now })];
+  };
+  /** What is told of that kind as the next ticks plan anew. */
+  const told = (kind: string) =>
+    scheduler.pass(2 * SECOND).told.flatMap((one) => (one.kind === kind ? [one.data] : []));
+  const riskOf = (id: string) => seenBooking(scheduler.state, id)?.risk;
+
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    scheduler.connect('e1');
+    scheduler.connect('e2');
+    book();
+    book({ id: 'bk-2' });
+  });
+
+  const limits = {
+    'of its type': {
+      lower: () => set({ max_running: 1 }),
+      raise: () => set({ max_running: 2 }),
+      words: 'max_running of type echo is 1',
+    },
+    'of its group': {
+      lower: () => set({ per_group: { max_running: 1 } }),
+      raise: () => set({}),
+      words: 'max_running of group g of type echo is 1',
+    },
+    'of all tasks': {
+      lower: () => setAll(1),
+      raise: () => setAll(null),
+      words: 'max_running of all tasks is 1',
+    },
+    'of an override': {
+      lower: () => override({ max_running: 1 }),
+      raise: () => override(null),
+      words: 'max_running of type echo is 1',
+    },
+  };
+  for (const [name, { lower, raise, words }] of Object.entries(limits)) {
+    it(`is at risk for that ${name}, those first that were accepted last, until there is room`, () => {
+      lower();
+      const about = { booking_id: 'bk-2', from_at: FROM };
+      const risk = JSON.stringify({ ...about, reason: words });
+      expect(told('booking.at_risk')).to.deep.equal([risk]);
+      expect([riskOf('bk-1'), riskOf('bk-2')]).to.deep.equal([null, words]);
+      expect([stateOf(), stateOf('bk-2')]).to.deep.equal(['planned', 'at_risk']);
+      const [finding, ...others] = found();
+      expect(others).to.deep.equal([]);
+      expect(finding?.subject).to.equal('booking bk-2');
+      expect(finding?.message).to.contain(`does not fit any more: ${words}.`);
+      expect(finding?.change).to.match(/^Raise max_running of .* before then, or cancel it/);
+      expect(book({ id: 'bk-3', firstFrom: FROM + 5 * MINUTE })).to.equal('conflict');
+      raise();
+      expect(told('booking.planned')).to.deep.equal([JSON.stringify(about)]);
+      expect(riskOf('bk-2')).to.equal(null);
+      expect(stateOf('bk-2')).to.equal('planned');
+      expect(found()).to.deep.equal([]);
+    });
+  }
+
+  it('is at risk until another that has the room is canceled', () => {
+    set({ max_running: 1 });
+    scheduler.pass(2 * SECOND);
+    expect(stateOf('bk-2')).to.equal('at_risk');
+    scheduler.command({ type: 'bookingCanceled', bookingId: 'bk-1', groups: null });
+    scheduler.pass(10 * SECOND);
+    expect(stateOf('bk-2')).to.equal('planned');
+  });
+
+  it('is refused where those before any limit was set have the room', () => {
+    book({ id: 'later', firstFrom: FROM + HOUR });
+    set({ max_running: 1 });
+    expect(book({ id: 'bk-3', firstFrom: FROM + HOUR })).to.equal('conflict');
+  });
+
+  it('is refused above that of all tasks', () => {
+    setAll(1);
+    expect(book({ id: 'other', firstFrom: FROM + HOUR, count: 2 })).to.equal('conflict');
+    expect(book({ id: 'other', firstFrom: FROM + HOUR })).to.equal('done');
+  });
+
+  it('counts an override for windows that begin before it ends', () => {
+    scheduler.command({ type: 'bookingCanceled', bookingId: 'bk-1', groups: null });
+    scheduler.command({ type: 'bookingCanceled', bookingId: 'bk-2', groups: null });
+    book({ id: 'daily', everyMs: 24 * HOUR, count: 2 });
+    override({ max_running: 1 }, FROM + 24 * HOUR);
+    scheduler.pass(2 * SECOND);
+    const missed = bookingIn(scheduler, 'daily').windows.map(({ parts }) => parts === null);
+    expect(missed.slice(0, 3)).to.deep.equal([true, false, false]);
+    expect(book({ id: 'soon', firstFrom: FROM + HOUR, count: 2 })).to.equal('conflict');
+    expect(book({ id: 'late', firstFrom: FROM + 25 * HOUR, count: 2 })).to.equal('done');
+  });
+
+  it('has its executors still where it is bound, and says what keeps its tasks', () => {
+    scheduler.pass(FROM - BEGIN - 20 * SECOND);
+    expect([stateOf(), stateOf('bk-2')]).to.deep.equal(['bound', 'bound']);
+    const windows = bookingIn(scheduler, 'bk-2').windows;
+    set({ max_running: 1 });
+    scheduler.pass(10 * SECOND);
+    expect(bookingIn(scheduler, 'bk-2').windows).to.deep.equal(windows);
+    expect(found().map(({ subject }) => subject)).to.have.members(['booking bk-1', 'booking bk-2']);
+    set({});
+    expect(found()).to.deep.equal([]);
+  });
+
+  it('is at risk also where a master has just begun, and knows of no executor yet', () => {
+    const rows = [bookingIn(scheduler, 'bk-1'), bookingIn(scheduler, 'bk-2')];
+    const { now } = scheduler;
+    ({ scheduler } = Scheduler.restored({ whole: { ...noRows, booking: rows }, now }));
+    scheduler.now = now;
+    for (const id of ['e1', 'e2']) scheduler.connect(id);
+    set({ max_running: 1 });
+    scheduler.pass(10 * SECOND);
+    expect([stateOf(), stateOf('bk-2')]).to.deep.equal(['planned', 'at_risk']);
+    set({});
+    scheduler.pass(10 * SECOND);
+    expect(stateOf('bk-2')).to.equal('planned');
+  });
+
+  it('is not at risk for maintenance', () => {
+    book({ id: 'care', isMaintenance: true, firstFrom: FROM + HOUR, count: 2 });
+    set({ max_running: 1 });
+    scheduler.pass(2 * SECOND);
+    expect(stateOf('care')).to.equal('planned');
+  });
+});
