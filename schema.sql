@@ -369,6 +369,8 @@ CREATE TABLE job_trigger (
   skips MEDIUMTEXT NULL,
   -- JSON: the record that stands for its last times, none of which was run; NULL: there is none.
   open_run MEDIUMTEXT NULL,
+  -- JSON array of times to come that have run on a day before theirs; NULL: none.
+  decided_ahead MEDIUMTEXT NULL,
   -- Each once.
   PRIMARY KEY (ns, job, name),
   -- Those that a change of a calendar may move.

@@ -70,6 +70,7 @@ export async function findTimes(
     ...surroundingsOf(calendars, trigger, spec, blackouts),
     // It goes by what the trigger is, also for times before it was so.
     changedAt: Number.MIN_SAFE_INTEGER,
+    decidedAhead: [],
     runsLeft: null,
   };
   const broken: BrokenTrigger[] = [];

@@ -5,7 +5,7 @@
 import { DUE_COUNT_MAX } from '../../domain/bounds.ts';
 import type { DueTrigger } from '../../domain/jobs/job-events.ts';
 import type { Era } from '../../domain/jobs/jobs-state.ts';
-import { recordWith } from '../../domain/jobs/record.ts';
+import { openRunBefore, recordWith } from '../../domain/jobs/record.ts';
 import { comparePlaces, isTimeAsked, newestFirst, placeOf } from '../../domain/model/job-query.ts';
 import type { Job, Occurrence, Trigger } from '../../domain/model/job.ts';
 import type { Pieces } from '../../domain/pieces.ts';
@@ -75,11 +75,13 @@ function recordsOfOne(
   // A record that goes on replaces the one that it goes on from.
   const own = new Map<number, Occurrence>();
   let { openRun } = trigger;
+  const { decidedAhead } = trigger;
   const around = aroundOf(calendars, trigger, spec, job);
   for (const time of timesLeftOut(spec, around, trigger, now)) {
     if (time.state === 'run') break;
     const said = { state: time.state, reason: time.reason, calendar: time.calendar };
-    const record = recordWith({ ...trigger, openRun }, time, said, now);
+    const goesOn = openRunBefore({ openRun, decidedAhead }, time.nominal);
+    const record = recordWith({ ...trigger, openRun: goesOn }, time, said, now);
     ({ openRun } = record);
     own.set(record.row.nominal, record.row);
   }

@@ -51,7 +51,7 @@ export function surroundingsOf(
     const row = days === null ? undefined : calendars.get(days.calendar);
     if (row !== undefined) named.set(row.name, calendarOf(row));
   }
-  const { anchorAt, changedAt, armedAt, skips, firedCount } = trigger;
+  const { anchorAt, changedAt, armedAt, skips, decidedAhead, firedCount } = trigger;
   return {
     key: keyOf(trigger),
     anchorAt,
@@ -60,6 +60,7 @@ export function surroundingsOf(
     calendars: named,
     blackouts: [...blackouts, ...blackoutsIn(calendars)],
     skips: new Set(skips),
+    decidedAhead,
     runsLeft: maxRuns === null ? null : Math.max(0, maxRuns - firedCount),
   };
 }

@@ -3,7 +3,7 @@
  * the next time of the trigger are one commit, so that whatever dies, each time has exactly one record.
  */
 import type { TaskJob } from '../model/task-job.ts';
-import { LATE_PER_SECOND_MAX, MADE_UP_COUNT_MAX } from '../bounds.ts';
+import { AHEAD_MAX, LATE_PER_SECOND_MAX, MADE_UP_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import {
@@ -22,7 +22,7 @@ import { cancelRequested } from '../steps/cancel.ts';
 import { accept } from '../steps/submit.ts';
 import { activityOf, putActivity, waitingOf } from './activity.ts';
 import type { DueTime, DueTrigger, JobHappening, RunTask } from './job-events.ts';
-import { putOccurrence, recordNext, recordOne } from './record.ts';
+import { openRunBefore, putOccurrence, recordNext, recordOne } from './record.ts';
 
 const NEVER = { nextAt: null, nextNominal: null };
 
@@ -113,11 +113,22 @@ export function fire(state: State, asked: DueTrigger, now: number, out: Output):
       hasTurn = false;
     }
     if (isMadeUp(state, one, time)) state.jobs.madeUpCount += 1;
+    draft.openRun = openRunBefore(draft, time.nominal);
     decideOne(state, one, draft, time, now, out);
-    draft.decidedUntil = time.to;
-    draft.skips = draft.skips.filter((nominal) => nominal > draft.decidedUntil);
+    markDecided(draft, time, now);
   }
   setTrigger(state, { ...draft, ...nextOf(one, draft, now) }, out);
+}
+
+/** A time that was moved to a day before its own is no mark: what the trigger is changed to may have times until then. */
+function markDecided(draft: Draft, { to }: DueTime, now: number): void {
+  const isAhead = to > now && draft.kind !== 'on' && draft.decidedAhead.length < AHEAD_MAX;
+  const until = Math.max(draft.decidedUntil, isAhead ? now : to);
+  const isLeft = (nominal: number): boolean => nominal > until;
+  const ahead = isAhead ? [...draft.decidedAhead, to].sort((a, b) => a - b) : draft.decidedAhead;
+  draft.decidedUntil = until;
+  draft.decidedAhead = ahead.filter(isLeft);
+  draft.skips = draft.skips.filter(isLeft);
 }
 
 /** Of an absence so many times are made up for, of all triggers: beyond these, the newest of its own are kept. */

@@ -56,6 +56,8 @@ export const OCCURRENCE_LOOK_COUNT_MAX = 10_000;
 export const PENDING_COUNT_MAX = 100;
 /** Nominal times to come of a trigger that somebody has skipped. */
 export const SKIPS_MAX = 100;
+/** Those that have run ahead of theirs, each of another version: beyond it none is decided of before the last of them. */
+export const AHEAD_MAX = 32;
 /** Ids of live runs that are known by heart, and ends that wait to be looked at: of more, the newest. */
 export const LIVE_IDS_MAX = 16;
 export const ENDS_MAX = 1_000;

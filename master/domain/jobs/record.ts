@@ -28,6 +28,16 @@ export function recordOne(
   putOccurrence({ ...of, state, reason, calendar, taskId, noticedAt: now }, out);
 }
 
+/** What may go on with that time: no record stands for times on either side of one that has its own already. */
+export function openRunBefore(
+  { openRun, decidedAhead }: Pick<Trigger, 'openRun' | 'decidedAhead'>,
+  nominal: number,
+): OpenRun | null {
+  if (openRun === null) return null;
+  const isCut = decidedAhead.some((one) => openRun.nominal < one && one < nominal);
+  return isCut ? null : openRun;
+}
+
 /** The record that stands for the time before goes on, where that has gone the same way. */
 export function recordNext(
   of: Pick<Trigger, 'job' | 'name' | 'openRun'>,

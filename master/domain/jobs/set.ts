@@ -232,7 +232,8 @@ function occurrenceSkipped(
   const trigger = found.triggers.find((one) => one.name === name);
   if (found.job === null) return NO_JOB;
   if (trigger === undefined) return { kind: 'unknown', message: `The job has no trigger ${name}.` };
-  if (nominal <= trigger.decidedUntil || nominal <= now) {
+  const { decidedUntil, decidedAhead } = trigger;
+  if (nominal <= Math.max(decidedUntil, now) || decidedAhead.includes(nominal)) {
     return { kind: 'conflict', message: 'That time has passed: it has been decided.' };
   }
   const others = trigger.skips.filter((one) => one !== nominal);
@@ -259,15 +260,14 @@ export function renewedTriggers(
     const text = JSON.stringify(spec);
     const known = before.find(({ name }) => name === named.name);
     if (known?.spec === text) return known;
-    const begun = { firedCount: 0, lastFiredAt: null, failureCount: 0 };
+    const begun = { firedCount: 0, lastFiredAt: null, failureCount: 0, decidedAhead: [] };
     const isTimedAlike =
       known !== undefined && haveSameTimes(JSON.parse(known.spec) as TriggerSpec, spec);
     const times = isTimedAlike
       ? known
       : { anchorAt: now, skips: [], armedAt: awaitsEnd(known) ? null : firstArmedAt(spec, now) };
     const { anchorAt, skips, armedAt } = times;
-    // A time that was moved ahead is decided before it comes, and the clock may have been set back. One that was
-    // held back has not decided its times up to now: it had none.
+    // The clock may have been set back. One that was held back has not decided its times up to now: it had none.
     const decidedUntil = Math.max(now, known?.decidedUntil ?? now);
     const kept = { anchorAt, decidedUntil, skips, armedAt };
     const fresh = { paused: null, openRun: null, nextAt: null, nextNominal: null };

@@ -79,8 +79,10 @@ export interface Trigger {
   readonly nextAt: number | null;
   /** The nominal time that it is to fire for then; null where it is only looked at. */
   readonly nextNominal: number | null;
-  /** Each nominal time up to this one has exactly one record. */
+  /** Each nominal time up to this one has exactly one record: no instant that is yet to come. */
   readonly decidedUntil: number;
+  /** Nominal times behind that which have their record already, ascending: they were moved to a day before theirs. */
+  readonly decidedAhead: readonly number[];
   /** Runs that it has begun. */
   readonly firedCount: number;
   readonly lastFiredAt: number | null;

@@ -13,6 +13,7 @@ import type { Calendar } from './calendar.ts';
 import { DAY_MS, dateOf, dayOf, instantOf, timeOf, wallOf } from './local-time.ts';
 import { type Beginning, type Times, timesOf } from './times.ts';
 import type { Blackout, DaysOf, TriggerSpec } from './trigger-spec.ts';
+import { without } from './without.ts';
 
 /** Days that are looked at for one answer; a few milliseconds. */
 const LOOKED_DAY_COUNT_MAX = 1_500;
@@ -34,6 +35,8 @@ export interface Surroundings extends Beginning {
   readonly blackouts: readonly Blackout[];
   /** Nominal times that somebody has skipped. */
   readonly skips: ReadonlySet<number>;
+  /** Nominal times that have run ahead of theirs: nothing becomes of them any more, and no entry stands for times on either side. Default: none. */
+  readonly decidedAhead?: readonly number[];
   /** How often it may still fire; null: as often as it likes. */
   readonly runsLeft: number | null;
   /** When the newest of those before fires, which jitter lets none overtake. Default: there is none. */
@@ -113,21 +116,27 @@ type Exclusion = Pick<Coming, 'reason' | 'calendar'>;
 
 /** What becomes of the times of one trigger. Remembers days that it has looked at: of one question only. */
 export class Fates {
+  /** Those of which anything is yet to become. */
   readonly times: Times;
+  /** With those that have run: the others of their days are merged with them still. */
+  readonly #all: Times;
   readonly #spec: TriggerSpec;
   readonly #around: Surroundings;
   readonly #days = new Map<number, Exclusion | null>();
   readonly #hasDays: boolean;
-  readonly #skips: readonly number[];
+  /** No entry stands for one of these and another time. */
+  readonly #alone: readonly number[];
   #limit = Number.POSITIVE_INFINITY;
   #lookedCount = 0;
 
   constructor(spec: TriggerSpec, around: Surroundings) {
-    this.times = timesOf(spec, around);
+    const { skips, decidedAhead = [] } = around;
+    this.#all = timesOf(spec, around);
+    this.times = without(this.#all, decidedAhead);
     this.#spec = spec;
     this.#around = around;
     this.#hasDays = spec.onlyOn !== null || spec.except !== null;
-    this.#skips = [...around.skips].sort((a, b) => a - b);
+    this.#alone = [...skips, ...decidedAhead].sort((a, b) => a - b);
   }
 
   /** It has looked at so many days that the rest is for another question. */
@@ -160,7 +169,11 @@ export class Fates {
   /** The first instant from that one on at which something other than firing at once may become of a time. */
   runsUntil(nominal: number, end: number): number {
     const { blackouts } = this.#around;
-    let until = Math.min(end, nominal + RUN_DAY_COUNT_MAX * DAY_MS, this.#nextSkip(nominal) ?? end);
+    let until = Math.min(
+      end,
+      nominal + RUN_DAY_COUNT_MAX * DAY_MS,
+      this.#nextAlone(nominal) ?? end,
+    );
     this.#lookedCount += (until - nominal) / DAY_MS;
     for (const { from } of blackouts) if (from > nominal) until = Math.min(until, from);
     if (!this.#hasDays) return until;
@@ -186,9 +199,9 @@ export class Fates {
     const merge = (why: string): Coming =>
       this.#run(nominal, same, 'merged', { ...excluded, reason: `${excluded.reason}: ${why}` });
     if (this.#hasOwn(target)) return merge(`with the one of ${dateOf(target)}`);
-    let first = this.times.next(since - 1);
+    let first = this.#all.next(since - 1);
     const passedOver = isNext ? this.#around.skips : null;
-    while (first !== null && passedOver?.has(first) === true) first = this.times.next(first);
+    while (first !== null && passedOver?.has(first) === true) first = this.#all.next(first);
     if (first !== null && first < nominal) return merge(`with the one moved to ${dateOf(target)}`);
     const wall = target * DAY_MS + timeOf(wallOf(this.#spec.zone, nominal));
     const at = instantOf(this.#spec.zone, wall);
@@ -206,12 +219,12 @@ export class Fates {
   /** Whether the day has a time that those which are moved to it can be merged with. */
   #hasOwn(day: number): boolean {
     const end = this.#startOf(day + 1);
-    let own = this.times.next(this.#startOf(day) - 1);
+    let own = this.#all.next(this.#startOf(day) - 1);
     // What is moved back waits for those before it: it goes by what that day was to have.
     while (this.#spec.shift === 'next' && own !== null && own < end) {
       const blackout = this.#blackoutAt(own);
       if (blackout === null && !this.#around.skips.has(own)) return true;
-      own = this.times.next(blackout === null ? own : blackout.to - 1);
+      own = this.#all.next(blackout === null ? own : blackout.to - 1);
     }
     return own !== null && own < end;
   }
@@ -226,19 +239,19 @@ export class Fates {
     return { ...one, at: at + jitter, outcome, ...(why ?? { reason: null, calendar: null }) };
   }
 
-  /** All that come before `end`, but for those that somebody has skipped: that is said of each of them. */
+  /** All that come before `end`, and before one that stands for itself. */
   #run(nominal: number, end: number, outcome: 'skipped' | 'merged', why: Exclusion): Coming {
     const until = Math.max(
       nominal + 1,
-      Math.min(end, this.#limit + 1, this.#nextSkip(nominal) ?? end),
+      Math.min(end, this.#limit + 1, this.#nextAlone(nominal) ?? end),
     );
     this.#lookedCount += (until - nominal) / DAY_MS;
     const to = this.times.last(nominal, until) ?? nominal;
     return { nominal, to, count: this.times.count(nominal, until), at: null, outcome, ...why };
   }
 
-  #nextSkip(after: number): number | null {
-    return this.#skips.find((skip) => skip > after) ?? null;
+  #nextAlone(after: number): number | null {
+    return this.#alone.find((one) => one > after) ?? null;
   }
 
   #blackoutAt(at: number): Blackout | null {

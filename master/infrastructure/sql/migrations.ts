@@ -16,7 +16,7 @@ import {
   addedUsageColumns,
   createBookings,
 } from './bookings/booking-table.ts';
-import { addedOwnedColumns } from './jobs/job-tables.ts';
+import { addedAheadColumns, addedOwnedColumns } from './jobs/job-tables.ts';
 import { installationDefinition } from './installation.ts';
 import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import { definitions } from './tables/all.ts';
@@ -322,6 +322,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
   ],
   (dialect, existing) => addCalendaredIndex(dialect, existing.get('job_trigger')),
   (dialect, existing) => addSilencedIndex(dialect, existing.get('alert')),
+  ({ types }, existing) => addColumns(existing, 'job_trigger', addedAheadColumns(types)),
 ];
 
 export const SCHEMA_VERSION = steps.length;

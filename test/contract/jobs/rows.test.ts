@@ -52,7 +52,8 @@ describeStores('jobs in a store', (open) => {
       reason: 'x',
       calendar: null,
     } as const;
-    const trigger = sampleTrigger({ skips, openRun, paused: { at: NOW, reason: 'broken' } });
+    const paused = { at: NOW, reason: 'broken' };
+    const trigger = sampleTrigger({ skips, openRun, paused, decidedAhead: [NOW + 7] });
     await write(putJob(job), putTrigger(trigger));
     const row = { lastStartedAt: NOW, lastEndedAt: NOW + 1, recent: 'sf' };
     await write({ op: 'set', table: 'job', key: job.name, expect: 'any', row, large: false });

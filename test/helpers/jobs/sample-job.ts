@@ -64,6 +64,7 @@ export function sampleTrigger(change: Partial<Trigger> = {}): Trigger {
     failureCount: 0,
     paused: null,
     skips: [],
+    decidedAhead: [],
     openRun: null,
     ...change,
   };

@@ -42,6 +42,8 @@ export interface YearOutcome {
   readonly violation: string | null;
   readonly trace: readonly string[];
   readonly decidedCount: number;
+  /** Times that had run ahead of theirs when their trigger was changed. */
+  readonly aheadCount: number;
   readonly backfilledCount: number;
   readonly killCount: number;
   readonly seen: ReadonlyMap<string, number>;
@@ -85,10 +87,10 @@ class Year {
   }
 
   outcome(): YearOutcome {
-    const { decidedCount } = this.#checks;
+    const { decidedCount, aheadCount } = this.#checks;
     const { runCount: backfilledCount } = this.#backfills;
     const seen = new Map([...this.#checks.seen, ...this.#backfills.seen]);
-    const counts = { decidedCount, backfilledCount, killCount: this.#killCount, seen };
+    const counts = { decidedCount, aheadCount, backfilledCount, killCount: this.#killCount, seen };
     return { violation: this.#violation, trace: this.#trace, ...counts };
   }
 

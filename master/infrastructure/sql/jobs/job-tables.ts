@@ -145,7 +145,11 @@ export const triggerDefinition = (t: Types): string => `
   paused_reason ${t.text} NULL,
   skips ${t.text} NULL,
   open_run ${t.text} NULL,
+  decided_ahead ${t.text} NULL,
   PRIMARY KEY (ns, job, name)`;
+
+/** For triggers of a version before. */
+export const addedAheadColumns = (t: Types) => [['decided_ahead', `${t.text} NULL`]] as const;
 
 /** Of few triggers: a change of a calendar looks for them, however many others there are. */
 export const calendaredIndex: Index = {
@@ -160,6 +164,9 @@ export const triggerIndexes: readonly Index[] = [
   { name: 'ns_source', columns: 'ns, source', where: 'source IS NOT NULL' },
 ];
 
+const instantsText = (instants: readonly number[]): string | null =>
+  instants.length === 0 ? null : JSON.stringify(instants);
+
 const movingColumns = columns<Trigger>(
   ['armed_at', 'integer', (row) => row.armedAt],
   ['next_at', 'integer', (row) => row.nextAt],
@@ -170,8 +177,9 @@ const movingColumns = columns<Trigger>(
   ['failure_count', 'integer', (row) => row.failureCount],
   ['paused_at', 'integer', (row) => row.paused?.at ?? null],
   ['paused_reason', 'text', (row) => row.paused?.reason ?? null],
-  ['skips', 'text', (row) => (row.skips.length === 0 ? null : JSON.stringify(row.skips))],
+  ['skips', 'text', (row) => instantsText(row.skips)],
   ['open_run', 'text', (row) => row.openRun && JSON.stringify(row.openRun)],
+  ['decided_ahead', 'text', (row) => instantsText(row.decidedAhead)],
 );
 
 export const trigger: Table<'trigger'> = {
@@ -220,6 +228,7 @@ export function triggerOf(row: Row): Trigger {
     paused: pausedAt === null ? null : { at: pausedAt, reason: get('paused_reason') },
     skips: (json('skips') as number[] | null) ?? [],
     openRun: json('open_run') as OpenRun | null,
+    decidedAhead: (json('decided_ahead') as number[] | null) ?? [],
   };
 }
 
