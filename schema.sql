@@ -431,6 +431,8 @@ CREATE TABLE job_activity (
   pending MEDIUMTEXT NOT NULL,
   -- JSON array: ends of runs that are yet to be looked at.
   ends MEDIUMTEXT NOT NULL,
+  -- JSON array: how many ends before these there was no room for, by how they ended; NULL: none.
+  lost_ends MEDIUMTEXT NULL,
   -- Each once.
   PRIMARY KEY (ns, job)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

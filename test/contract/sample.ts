@@ -270,8 +270,9 @@ export const wholeRows: {
       error: `\u{1F600}`,
     } as const;
     const pending = { trigger: 'default', nominal: NOW + n, rerun: 0, noticedAt: NOW };
-    const row = { job, liveCount: n, liveIds: [`t-${n}`], pending: [pending], ends: [end] };
-    return { key: job, row };
+    const lost = { state: 'succeeded', count: n, from: NOW - n, to: NOW } as const;
+    const live = { job, liveCount: n, liveIds: [`t-${n}`], pending: [pending] };
+    return { key: job, row: { ...live, ends: [end], lostEnds: n === 0 ? [] : [lost] } };
   },
   calendar: (which, n) => {
     const name = which === 0 ? '' : `calendar-${which}`;

@@ -13,7 +13,7 @@ import type {
   RunTask,
   SettledJob,
 } from '../../domain/jobs/job-events.ts';
-import type { Job, JobEnd, Trigger } from '../../domain/model/job.ts';
+import type { Job, JobActivity, JobEnd, Trigger } from '../../domain/model/job.ts';
 import { type Due, dueOf } from '../../domain/schedule/due.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
@@ -46,7 +46,7 @@ export class SettledReader {
     for (const name of names) {
       await breathe();
       const own = triggers.filter((trigger) => trigger.job === name);
-      const { ends } = activityOf(state, name);
+      const { ends, lostEnds } = activityOf(state, name);
       const waiting = ends.length === 0 ? [] : await store.jobs.loadListeners(name, LISTENERS_MAX);
       const keys = [...own, ...waiting].map(keyOf);
       const awake = awakeAmong(waiting);
@@ -55,7 +55,8 @@ export class SettledReader {
       for (const key of keys) changed.add(key);
       const { endCount, pairCount } = withinRuns(ends, awake, runsLeft);
       runsLeft -= pairCount;
-      const listeners = await this.#heard(state, awake, ends.slice(0, endCount), now, broken);
+      const heard = { ends: ends.slice(0, endCount), lostEnds };
+      const listeners = await this.#heard(state, awake, heard, now, broken);
       const job = found.jobs.find((one) => one.name === name) ?? null;
       jobs.push({ ...(await this.#settled(state, name, job, own)), endCount, listeners });
     }
@@ -76,13 +77,16 @@ export class SettledReader {
   async #heard(
     state: State,
     awake: readonly Listener[],
-    ends: readonly JobEnd[],
+    heard: Heard,
     now: number,
     broken: BrokenTrigger[],
   ): Promise<readonly DueTrigger[]> {
     const called = awake.flatMap(({ trigger, spec, awaits }) => {
-      const own = ends.filter(({ state: how }) => how === awaits);
-      return own.length === 0 ? [] : [{ trigger, spec, own }];
+      const ends = heard.ends.filter(({ state: how }) => how === awaits);
+      const lostEnds = heard.lostEnds.filter(({ state: how }) => how === awaits);
+      return ends.length + lostEnds.length === 0
+        ? []
+        : [{ trigger, spec, own: { ends, lostEnds } }];
     });
     const names = [...new Set(called.map(({ trigger }) => trigger.job))];
     const jobs = new Map((await loadAll(this.#sources, names)).map((job) => [job.name, job]));
@@ -111,6 +115,9 @@ export class SettledReader {
     return withFreeId({ base, taskId }, job.name, byTaskId, templates);
   }
 }
+
+/** Ends of a job that are looked at, behind those that were lost. */
+type Heard = Pick<JobActivity, 'ends' | 'lostEnds'>;
 
 /** A trigger that waits for ends of another job, and for which. */
 interface Listener {
@@ -150,16 +157,25 @@ function timesOfEnds(
   trigger: Trigger,
   spec: TriggerSpec,
   job: Job,
-  ends: readonly JobEnd[],
+  { ends, lostEnds }: Heard,
   now: number,
 ): readonly Due[] {
   const around = aroundOf(jobs.calendars, trigger, spec, job);
   const limits = { countMax: 1, lateCountMax: 1, isEdited: true };
   let last = trigger.decidedUntil;
-  return ends.flatMap(({ at: endedAt }) => {
+  const dueAt = (endedAt: number): readonly Due[] => {
     const armedAt = Math.max(endedAt, last + 1);
     const { due } = dueOf(spec, { ...around, armedAt }, last, Math.max(now, armedAt), limits);
     last = armedAt;
-    return due.map((one): Due => ({ ...one, at: now, isLate: false }));
+    return due.map((one) => ({ ...one, at: now, isLate: false }));
+  };
+  const lost = lostEnds.flatMap(({ from, to, count }) => {
+    const nominal = Math.max(from, last + 1);
+    const said = { state: 'skipped', reason: 'overflow', calendar: null } as const;
+    return dueAt(to).map((one): Due => {
+      const of = { ...one, nominal: Math.min(nominal, one.nominal), count };
+      return one.state === 'run' ? { ...of, ...said } : of;
+    });
   });
+  return [...lost, ...ends.flatMap(({ at }) => dueAt(at))];
 }

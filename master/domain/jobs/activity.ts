@@ -7,7 +7,14 @@ import { ENDS_MAX, LIVE_IDS_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { shortOf } from '../feed/tell.ts';
 import { backfilled } from '../long-work/backfilled.ts';
-import { idleActivity, isIdle, type JobActivity, type PendingTime } from '../model/job.ts';
+import {
+  idleActivity,
+  isIdle,
+  type JobActivity,
+  type JobEnd,
+  type LostEnds,
+  type PendingTime,
+} from '../model/job.ts';
 import { isTerminal, type Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 
@@ -52,16 +59,25 @@ export function runEnded(state: State, task: Task, now: number, out: Output): vo
   const before = activityOf(state, job.name);
   const message = how === 'succeeded' || error === null ? null : shortOf(error.message);
   const end = { ...of, taskId, state: how, startedAt, at: now, error: message };
+  const ends = [...before.ends, end];
   putActivity(
     state,
     {
       ...before,
       liveCount: Math.max(0, before.liveCount - 1),
       liveIds: before.liveIds.filter((id) => id !== taskId),
-      ends: [...before.ends, end].slice(-ENDS_MAX),
+      ends: ends.slice(-ENDS_MAX),
+      lostEnds: ends.slice(0, -ENDS_MAX).reduce(withLost, before.lostEnds),
     },
     out,
   );
+}
+
+function withLost(lost: readonly LostEnds[], { state, at }: JobEnd): readonly LostEnds[] {
+  const known = lost.find((one) => one.state === state);
+  if (known === undefined) return [...lost, { state, count: 1, from: at, to: at }];
+  const more = { ...known, count: known.count + 1, to: Math.max(known.to, at) };
+  return lost.map((one) => (one === known ? more : one));
 }
 
 /** Nominal times of one trigger that wait. */

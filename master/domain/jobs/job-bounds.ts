@@ -58,7 +58,10 @@ export const PENDING_COUNT_MAX = 100;
 export const SKIPS_MAX = 100;
 /** Those that have run ahead of theirs, each of another version: beyond it none is decided of before the last of them. */
 export const AHEAD_MAX = 32;
-/** Ids of live runs that are known by heart, and ends that wait to be looked at: of more, the newest. */
+/**
+ * Ids of live runs that are known by heart, and ends that wait to be looked at: of more, the newest. Ends before these
+ * are counted, and what waits for them has a record of that.
+ */
 export const LIVE_IDS_MAX = 16;
 export const ENDS_MAX = 1_000;
 /** How so many runs of a job have ended is shown with it. */

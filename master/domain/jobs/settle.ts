@@ -41,12 +41,14 @@ export function settledLoaded(
 
 function settle(state: State, one: SettledJob, now: number, out: Output): void {
   const { name, job, endCount } = one;
-  const ends = activityOf(state, name).ends.slice(0, endCount);
+  const { lostEnds, ends: all } = activityOf(state, name);
+  const ends = all.slice(0, endCount);
   if (job !== null && ends.length > 0) setEnds(job, ends.filter(isOwnOf(job)), out);
-  for (const listener of one.listeners) fireListener(state, listener, ends, now, out);
+  for (const listener of one.listeners)
+    fireListener(state, listener, [...lostEnds, ...ends], now, out);
   // Another of its triggers may have changed it by now.
   const activity = activityOf(state, name);
-  putActivity(state, { ...activity, ends: activity.ends.slice(endCount) }, out);
+  putActivity(state, { ...activity, ends: activity.ends.slice(endCount), lostEnds: [] }, out);
   const hasDropped = runPending(state, one, now, out);
   if (job !== null) countEnds(state, { ...one, job }, ends, hasDropped, now, out);
   // What is left of its ends comes behind those of other jobs.
@@ -118,11 +120,11 @@ function counted(
   return after;
 }
 
-/** A trigger of another job, for each end that it waits for. */
+/** A trigger of another job, for each end that it waits for; those that were lost are one. */
 function fireListener(
   state: State,
   listener: DueTrigger,
-  ends: readonly JobEnd[],
+  ends: readonly Pick<JobEnd, 'state'>[],
   now: number,
   out: Output,
 ): void {

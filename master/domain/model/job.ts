@@ -134,6 +134,14 @@ export interface JobEnd extends Omit<TaskJob, 'backfill'> {
   readonly error: string | null;
 }
 
+/** Ends of one kind that nobody will look at: they came faster than that is done. */
+export interface LostEnds extends Pick<JobEnd, 'state'> {
+  readonly count: number;
+  /** When the first and the last of them came. */
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A nominal time that waits for a run to end. */
 export type PendingTime = Pick<Occurrence, 'trigger' | 'nominal' | 'rerun' | 'noticedAt'>;
 
@@ -146,6 +154,8 @@ export interface JobActivity {
   /** Nominal times that wait, in the order in which they are to be run. */
   readonly pending: readonly PendingTime[];
   readonly ends: readonly JobEnd[];
+  /** Those before them that there was no room for, by their states; triggers that wait for them have a record that says so. */
+  readonly lostEnds: readonly LostEnds[];
 }
 
 export const idleActivity = (job: string): JobActivity => ({
@@ -154,6 +164,7 @@ export const idleActivity = (job: string): JobActivity => ({
   liveIds: [],
   pending: [],
   ends: [],
+  lostEnds: [],
 });
 
 export function isIdle({ liveCount, ends, pending }: JobActivity): boolean {

@@ -9,14 +9,14 @@ import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { createFeed } from './feed/event-table.ts';
-import { addCalendaredIndex, addedJobColumns, createJobs } from './jobs/create.ts';
+import { addCalendaredIndex, addDecided, addedJobColumns, createJobs } from './jobs/create.ts';
 import { addColumns, type Columns, type Existing } from './rows.ts';
 import {
   addedBookingColumns,
   addedUsageColumns,
   createBookings,
 } from './bookings/booking-table.ts';
-import { addedAheadColumns, addedOwnedColumns } from './jobs/job-tables.ts';
+import { addedOwnedColumns } from './jobs/job-tables.ts';
 import { installationDefinition } from './installation.ts';
 import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import { definitions } from './tables/all.ts';
@@ -322,7 +322,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
   ],
   (dialect, existing) => addCalendaredIndex(dialect, existing.get('job_trigger')),
   (dialect, existing) => addSilencedIndex(dialect, existing.get('alert')),
-  ({ types }, existing) => addColumns(existing, 'job_trigger', addedAheadColumns(types)),
+  addDecided,
 ];
 
 export const SCHEMA_VERSION = steps.length;

@@ -1,7 +1,11 @@
 /** Ends of runs, and what follows from them: each is looked at once, few at a time, whatever was deleted meanwhile. */
 import { expect } from 'chai';
 import { idleActivity, type JobEnd } from '../../../master/domain/model/job.ts';
-import { MINUTE, SECOND } from '../../helpers/domain.ts';
+import { ENDS_MAX } from '../../../master/domain/bounds.ts';
+import { createOutput } from '../../../master/domain/effects.ts';
+import { activityOf, runEnded } from '../../../master/domain/jobs/activity.ts';
+import { MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
+import { sampleTask } from '../../helpers/task.ts';
 import { activityRow, JobMaster } from '../../helpers/jobs/job-master.ts';
 
 describe('ends of runs', () => {
@@ -49,6 +53,37 @@ describe('ends of runs', () => {
     await master.pass(4 * MINUTE);
     expect(await master.trigger('nightly')).to.include({ firedCount: 1 });
     expect(master.harness.engine.state?.jobs.activities.get('nightly')?.pending).to.have.length(1);
+  });
+
+  it('that come faster than they are looked at are counted, and whoever waits for them has a record of those', async () => {
+    const bursts = new Scheduler();
+    const { begin: nominal } = master;
+    const job = { name: 'source', version: 1, trigger: 'default', nominal, backfill: null };
+    const task = sampleTask({ job });
+    const out = createOutput();
+    for (let n = 0; n < ENDS_MAX + 40; n++) {
+      const state = n % 4 === 0 ? 'failed' : 'succeeded';
+      runEnded(bursts.state, { ...task, id: `t-${n}`, state }, master.begin + n, out);
+    }
+    const row = activityOf(bursts.state, 'source');
+    expect(row.ends).to.have.length(ENDS_MAX);
+    expect(row.ends[0]?.taskId).to.equal('t-40');
+    expect(row.lostEnds).to.deep.equal([
+      { state: 'failed', count: 10, from: master.begin, to: master.begin + 36 },
+      { state: 'succeeded', count: 30, from: master.begin + 1, to: master.begin + 39 },
+    ]);
+    await master.start([
+      ...master.rows('source', {}),
+      activityRow({ ...row, ends: row.ends.slice(0, 2) }),
+      ...master.rows('listener', { ...on('source'), overlap: allow }),
+      ...master.rows('held', { ...on('source'), isEnabled: false }),
+    ]);
+    const [run, lost, ...others] = await master.records('listener');
+    expect(others).to.deep.equal([]);
+    expect(lost).to.include({ state: 'skipped', reason: 'overflow', count: 30 });
+    expect(run).to.include({ state: 'ran' });
+    expect(await master.records('held')).to.deep.equal([]);
+    expect(master.harness.engine.state?.jobs.activities.get('source')).to.equal(undefined);
   });
 
   it('that nobody waits for are looked at all at once, whoever waits for others', async () => {

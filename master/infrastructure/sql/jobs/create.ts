@@ -1,7 +1,10 @@
 /** Makes the tables of jobs. */
 import type { Dialect, Types } from '../dialects/dialect.ts';
+import { addColumns, type Existing } from '../rows.ts';
 import {
   activityDefinition,
+  addedAheadColumns,
+  addedLostColumns,
   calendarDefinition,
   calendaredIndex,
   jobDefinition,
@@ -25,6 +28,14 @@ export function createJobs(dialect: Dialect): string[] {
     ...dialect.createTable('occurrence', occurrenceDefinition(t), occurrenceIndexes),
     ...dialect.createTable('job_activity', activityDefinition(t), []),
     ...dialect.createTable('calendar', calendarDefinition(t), []),
+  ];
+}
+
+/** What became of times and of ends, where that is more than a mark and a list. */
+export function addDecided({ types }: Dialect, existing: Existing): string[] {
+  return [
+    ...addColumns(existing, 'job_trigger', addedAheadColumns(types)),
+    ...addColumns(existing, 'job_activity', addedLostColumns(types)),
   ];
 }
 

@@ -301,7 +301,11 @@ export const activityDefinition = (t: Types): string => `
   live_ids ${t.text} NOT NULL,
   pending ${t.text} NOT NULL,
   ends ${t.text} NOT NULL,
+  lost_ends ${t.text} NULL,
   PRIMARY KEY (ns, job)`;
+
+/** For those of a version before. */
+export const addedLostColumns = (t: Types) => [['lost_ends', `${t.text} NULL`]] as const;
 
 export const jobActivity: WholeTable<'jobActivity'> = {
   place: 'job_activity',
@@ -313,6 +317,11 @@ export const jobActivity: WholeTable<'jobActivity'> = {
     ['live_ids', 'text', (row) => JSON.stringify(row.liveIds)],
     ['pending', 'text', (row) => JSON.stringify(row.pending)],
     ['ends', 'text', (row) => JSON.stringify(row.ends)],
+    [
+      'lost_ends',
+      'text',
+      (row) => (row.lostEnds.length === 0 ? null : JSON.stringify(row.lostEnds)),
+    ],
   ),
   of(row) {
     const get = <T>(name: string): T => row[name] as T;
@@ -323,6 +332,7 @@ export const jobActivity: WholeTable<'jobActivity'> = {
       liveIds: json('live_ids'),
       pending: json('pending'),
       ends: json('ends'),
+      lostEnds: get('lost_ends') === null ? [] : json('lost_ends'),
     };
   },
 };
