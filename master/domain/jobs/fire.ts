@@ -241,7 +241,8 @@ function decideOne(
       for (const one of replaced) recordReplaced(trigger, one, out);
       const kept = fate.replaces ? pending.filter((one) => !waiting.includes(one)) : pending;
       recordOne(draft, nominal, { state: 'pending', reason: 'overlap', calendar }, now, out);
-      const row = { trigger: trigger.name, nominal, rerun: 0, noticedAt: now };
+      const ends = fate.cancels ? ({ endsOthers: true } as const) : {};
+      const row = { trigger: trigger.name, nominal, rerun: 0, noticedAt: now, ...ends };
       putActivity(state, { ...activity, pending: [...kept, row] }, out);
       if (fate.cancels) cancelRuns(state, activity, now, out);
       observe(trigger, 'pending', now - time.at, out);
@@ -256,7 +257,11 @@ function decideOne(
   }
 }
 
-function recordReplaced({ job }: Trigger, { noticedAt, ...of }: PendingTime, out: Output): void {
+function recordReplaced(
+  { job }: Trigger,
+  { noticedAt, endsOthers: _, ...of }: PendingTime,
+  out: Output,
+): void {
   const said = { state: 'replaced', reason: 'overlap', calendar: null, taskId: null } as const;
   putOccurrence({ job, ...of, until: of.nominal, ...said, count: 1, noticedAt }, out);
 }
@@ -279,6 +284,16 @@ function cancelRuns(state: State, activity: JobActivity, now: number, out: Outpu
     const task = state.tasks.get(id);
     if (task !== undefined) cancelRequested(state, task, now, out);
     else out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId: id } });
+  }
+}
+
+/** A master that began before has not told all of them: what waits only in the store it had yet to read. */
+export function recallReplaced({ jobs }: State, out: Output): void {
+  for (const { pending, liveCount, liveIds } of jobs.activities.values()) {
+    if (liveCount === 0 || !pending.some(({ endsOthers }) => endsOthers)) continue;
+    for (const taskId of liveIds) {
+      out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId } });
+    }
   }
 }
 

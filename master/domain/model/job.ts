@@ -143,7 +143,11 @@ export interface LostEnds extends Pick<JobEnd, 'state'> {
 }
 
 /** A nominal time that waits for a run to end. */
-export type PendingTime = Pick<Occurrence, 'trigger' | 'nominal' | 'rerun' | 'noticedAt'>;
+export interface PendingTime
+  extends Pick<Occurrence, 'trigger' | 'nominal' | 'rerun' | 'noticedAt'> {
+  /** What it waits for is told to end, also by a master that begins. */
+  readonly endsOthers?: true;
+}
 
 /** Of a job that is busy; there is none of one that is not. */
 export interface JobActivity {

@@ -26,6 +26,7 @@ import { kindOf, type Task } from '../model/task.ts';
 import { recallBookings, recallBound } from '../booking/recall.ts';
 import { isUnsettled } from '../jobs/activity.ts';
 import { recallReplan } from '../jobs/calendars.ts';
+import { recallReplaced } from '../jobs/fire.ts';
 import { askForSettled } from '../jobs/settle.ts';
 import { recallWork } from '../long-work/works.ts';
 
@@ -144,6 +145,7 @@ function recallJobs(
     if (isUnsettled(row)) jobs.unsettled.add(row.job);
   }
   askForSettled(state, output);
+  recallReplaced(state, output);
   recallReplan(state, output);
 }
 
