@@ -69,7 +69,7 @@ export interface Tables {
     set: never;
   };
   readonly jobActivity: { key: string; row: JobActivity; set: never };
-  readonly calendar: { key: string; row: Calendar; set: never };
+  readonly calendar: { key: string; row: Calendar; set: Pick<Calendar, 'replanAfter'> };
   readonly usage: { key: readonly [term: number, number: number]; row: UsageDelta; set: never };
 }
 

@@ -108,8 +108,15 @@ function noteReplan(state: State, now: number, out: Output): void {
   const { replan: round, eras } = state.jobs;
   const isLast = round === null || round.eraCount === eras.length;
   const replanAfter = isLast ? (round?.after ?? null) : '';
-  const none = { name: ALL_JOBS, version: 0, text: NO_BLACKOUTS, changedAt: now, by: null };
-  putCalendar(state, { ...none, ...state.jobs.calendars.get(ALL_JOBS), replanAfter }, out);
+  const known = state.jobs.calendars.get(ALL_JOBS);
+  if (known === undefined) {
+    const none = { name: ALL_JOBS, version: 0, text: NO_BLACKOUTS, changedAt: now, by: null };
+    return putCalendar(state, { ...none, replanAfter }, out);
+  }
+  // Without its text, which may be long: that is not written for each page of triggers.
+  state.jobs.calendars.set(ALL_JOBS, { ...known, replanAfter });
+  const set = { op: 'set', table: 'calendar', key: ALL_JOBS, expect: 'any' } as const;
+  out.changes.push({ ...set, row: { replanAfter }, large: false });
 }
 
 /** It goes on where it was. */

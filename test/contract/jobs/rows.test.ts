@@ -62,6 +62,17 @@ describeStores('jobs in a store', (open) => {
     expect(await tasks.jobs.showJob('other')).to.equal(null);
   });
 
+  it('sets how far a round of triggers is, and leaves the black-outs as they are', async () => {
+    const row = { name: '', version: 3, text: '{"blackouts":[]}', changedAt: NOW, by: 'ann' };
+    const key = row.name;
+    await write({ op: 'put', table: 'calendar', key, row: { ...row, replanAfter: '' } });
+    for (const replanAfter of ['a/default', null]) {
+      const set = { op: 'set', table: 'calendar', key, expect: 'any' } as const;
+      await write({ ...set, row: { replanAfter }, large: false });
+      expect((await tasks.loadWhole()).calendar).to.deep.equal([{ ...row, replanAfter }]);
+    }
+  });
+
   it('finds what is due between two instants, in the order of its time', async () => {
     const at = (name: string, nextAt: number | null) => putTrigger(sampleTrigger({ name, nextAt }));
     await write(at('old', NOW - 9_000), at('new', NOW - 10), at('next', NOW + 7), at('off', null));

@@ -82,7 +82,8 @@ export class YearChecks {
       }
     }
     const isChange = writes.some(({ table, op }) => {
-      return table === 'calendar' || (table === 'job' && op === 'put');
+      // How far a round of triggers is changes nothing of what they go by.
+      return (table === 'calendar' && op !== 'set') || (table === 'job' && op === 'put');
     });
     if (isChange) {
       const { blackouts, calendars } = this.#days;
@@ -101,7 +102,9 @@ export class YearChecks {
         const { blackouts, calendars } = this.#days;
         if (write.key === ALL_JOBS) blackouts.set(ALL_JOBS, blackoutsIn(write.row.text));
         else calendars.set(write.key, JSON.parse(write.row.text) as CalendarSpec);
-      } else if (write.table === 'calendar') this.#days.calendars.delete(write.key);
+      } else if (write.table === 'calendar' && write.op === 'remove') {
+        this.#days.calendars.delete(write.key);
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 /** Calendars that change faster than triggers find their times anew: each change is a further round for all of them. */
 import { expect } from 'chai';
 import { ERAS_LENGTH_MAX, ERAS_MAX } from '../../../master/domain/bounds.ts';
+import { ALL_JOBS } from '../../../master/domain/model/job.ts';
 import { Scheduler } from '../../helpers/domain.ts';
 
 const calendar = { name: 'cn', expect: null, isForced: false, isUsed: false, by: null };
@@ -44,6 +45,17 @@ describe('changes of calendars', () => {
     expect(kept()).to.equal('job-0/default');
     reach(null);
     expect(reached()).to.equal(undefined);
+  });
+
+  it('write black-outs once, however many pages of triggers find their times', () => {
+    const text = '{"blackouts":[{"from":1,"to":2,"reason":"release"}]}';
+    scheduler.command({ type: 'calendarSet', ...calendar, name: ALL_JOBS, text });
+    const pages = ['a/default', 'b/default', null];
+    const written = pages.flatMap((after) => reach(after).changes);
+    expect(written).to.have.length(3);
+    expect(JSON.stringify(written)).not.to.include('release');
+    expect(kept()).to.equal(null);
+    expect(scheduler.state.jobs.calendars.get(ALL_JOBS)).to.include({ text, version: 1 });
   });
 
   it('wait once what was before them would be too much, and what held before each stays known', () => {

@@ -347,18 +347,27 @@ export const calendarDefinition = (t: Types): string => `
   replan_after ${t.key(128)} NULL,
   PRIMARY KEY (ns, name)`;
 
+const replanColumns = columns<Pick<Calendar, 'replanAfter'>>([
+  'replan_after',
+  'text',
+  (row) => row.replanAfter,
+]);
+
 export const calendar: WholeTable<'calendar'> = {
   place: 'calendar',
   key: namedKey('name'),
-  columns: columns<Calendar>(
-    ['ns', 'integer', (_, ns) => ns],
-    ['name', 'text', (row) => row.name],
-    ['version', 'integer', (row) => row.version],
-    ['definition', 'text', (row) => row.text],
-    ['changed_at', 'integer', (row) => row.changedAt],
-    ['changed_by', 'text', (row) => row.by],
-    ['replan_after', 'text', (row) => row.replanAfter],
-  ),
+  columns: [
+    ...columns<Calendar>(
+      ['ns', 'integer', (_, ns) => ns],
+      ['name', 'text', (row) => row.name],
+      ['version', 'integer', (row) => row.version],
+      ['definition', 'text', (row) => row.text],
+      ['changed_at', 'integer', (row) => row.changedAt],
+      ['changed_by', 'text', (row) => row.by],
+    ),
+    ...replanColumns,
+  ],
+  changing: replanColumns,
   of(row) {
     const get = <T>(name: string): T => row[name] as T;
     return {
