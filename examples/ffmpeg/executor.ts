@@ -28,6 +28,8 @@ const HELP = `Runs tasks of the types ffmpeg.transcode, ffmpeg.edit and, where t
   WORK_HOURS           what a task that never runs again has left is removed after so long (168);
                        after an hour where there is less room than FREE_MB_MIN
   STALL_SECONDS        an ffmpeg without headway for so long is ended (60)
+  EXECUTOR_ID          its name, for drains and settings that last (host name and six random characters)
+  EXECUTOR_LABELS      what tasks may require of it, with commas between: gpu,zone:b (none)
   DRAIN_SECONDS        how long a running task may go on after SIGTERM (10)
 
 Inputs and outputs elsewhere, each off until it is set:

@@ -19,6 +19,8 @@ const HELP = `Runs tasks of type ffmpeg.push. Settings are environment variables
   LEASE_SECONDS        without the master it ends its push after two thirds of it, and another executor begins after it (6)
   FFMPEG, FFPROBE      the programs (from PATH)
   FFMPEG_THREADS       for decoding and encoding each (ffmpeg decides)
+  EXECUTOR_ID          its name, for drains and settings that last (host name and six random characters)
+  EXECUTOR_LABELS      what tasks may require of it, with commas between: gpu,zone:b (none)
   DRAIN_SECONDS        how long a running push may go on after SIGTERM (10)`;
 
 const LEASE_SECONDS = 6;

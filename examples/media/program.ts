@@ -14,6 +14,9 @@ export const COMMON_SETTINGS = {
   SODA_EXECUTOR_TOKEN: z.string().optional(),
   SODA_EXECUTOR_TOKEN_FILE: z.string().optional(),
   FFMPEG_THREADS: z.coerce.number().int().min(1).max(256).optional(),
+  EXECUTOR_ID: z.string().min(1).optional(),
+  /** With commas between. */
+  EXECUTOR_LABELS: z.string().default(''),
   DRAIN_SECONDS: z.coerce.number().min(0).max(86_400).default(10),
 };
 
@@ -22,12 +25,17 @@ export function executorOptions(env: {
   readonly SODA_URL: string;
   readonly SODA_EXECUTOR_TOKEN?: string | undefined;
   readonly SODA_EXECUTOR_TOKEN_FILE?: string | undefined;
+  readonly EXECUTOR_ID?: string | undefined;
+  readonly EXECUTOR_LABELS: string;
   readonly DRAIN_SECONDS: number;
 }) {
   const token = env.SODA_EXECUTOR_TOKEN ?? textIn(env.SODA_EXECUTOR_TOKEN_FILE);
+  const labels = env.EXECUTOR_LABELS.split(',').map((label) => label.trim());
   return {
     url: env.SODA_URL,
     ...(token === undefined ? {} : { token }),
+    ...(env.EXECUTOR_ID === undefined ? {} : { id: env.EXECUTOR_ID }),
+    labels: labels.filter((label) => label !== ''),
     drainTimeoutMs: env.DRAIN_SECONDS * 1000,
   };
 }
