@@ -71,7 +71,8 @@ function readSecret(
   warnings: string[],
 ): string | null {
   try {
-    if ((statSync(file).mode & 0o004) !== 0) {
+    // The first process of a container has a machine to itself; compose gives it secrets that all may read.
+    if ((statSync(file).mode & 0o004) !== 0 && process.pid !== 1) {
       warnings.push(`${source}: every user of this machine can read the file: chmod o-r ${file}`);
     }
     const text = readFileSync(file, 'utf8').trim();

@@ -5,12 +5,20 @@ set -eu
 cd "$(dirname "$0")"
 [ -d secrets ] && { echo "secrets/ is there already: remove it to make others" >&2; exit 1; }
 umask 077
-mkdir secrets
+made=$(mktemp -d secrets.XXXXXX)
+# All of them or none.
+trap 'rm -rf "$made"' EXIT
 for name in admin-token submit-token executor-token mysql-password; do
-  openssl rand -hex 24 > "secrets/$name"
+  openssl rand -hex 24 > "$made/$name"
 done
-printf 'mysql://soda:%s@mysql:3306/soda\n' "$(cat secrets/mysql-password)" > secrets/database-url
-printf 'whsec_%s\n' "$(openssl rand -base64 32)" > secrets/notify-secret
+printf 'mysql://soda:%s@mysql:3306/soda\n' "$(cat "$made/mysql-password")" > "$made/database-url"
+random=$(openssl rand -base64 32)
+printf 'whsec_%s\n' "$random" > "$made/notify-secret"
+# Whoever trusts it trusts it for these names alone.
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj /CN=soda \
-  -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout secrets/tls.key -out secrets/tls.crt 2>/dev/null
-chmod 0644 secrets/*
+  -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE \
+  -keyout "$made/tls.key" -out "$made/tls.crt" 2> "$made/said" || { cat "$made/said" >&2; exit 1; }
+rm "$made/said"
+chmod 0644 "$made"/*
+mv "$made" secrets
+trap - EXIT

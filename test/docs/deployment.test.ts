@@ -43,11 +43,14 @@ interface Compose {
       readonly environment?: Record<string, string>;
       readonly stop_grace_period?: string;
       readonly build?: { readonly target: string };
-      readonly networks?: Record<string, { readonly ipv4_address?: string }>;
+      readonly networks: Record<string, { readonly ipv4_address?: string }>;
     }
   >;
   readonly configs: { readonly upstream: { readonly content: string } };
   readonly secrets: Record<string, { readonly file: string }>;
+}
+interface Pod {
+  readonly containers: readonly { readonly env: readonly { readonly name: unknown }[] }[];
 }
 const compose = parse(read('compose/compose.yaml'), { merge: true }) as Compose;
 const { version, workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -61,7 +64,8 @@ describe('what is shipped to run a master with', () => {
       fromFile ? [env, `${env}_FILE`] : [env],
     );
     const others = [
-      ...['SODA_URL', 'SODA_CA_FILE', 'SODA_NAMESPACE', 'SODA_EXECUTOR_TOKEN_FILE'],
+      ...['SODA_URL', 'SODA_CA_FILE', 'SODA_NAMESPACE', 'SODA_TOKEN'],
+      ...['SODA_EXECUTOR_TOKEN', 'SODA_EXECUTOR_TOKEN_FILE'],
       // Of busyness.mjs alone.
       ...['SODA_TOKEN_FILE', 'SODA_NAMESPACES'],
     ];
@@ -169,6 +173,30 @@ describe('what is shipped to run a master with', () => {
     }
   });
 
+  it('keeps the database for the master, and has secrets all or none', function () {
+    const { mysql, ...others } = compose.services;
+    const near = Object.entries(others)
+      .filter(([, { networks }]) =>
+        Object.keys(mysql?.networks ?? {}).some((name) => networks[name]),
+      )
+      .map(([name]) => name);
+    expect(near).to.deep.equal(['master']);
+    const folder = mkdtempSync(join(tmpdir(), 'soda-compose-'));
+    try {
+      cpSync(join(DEPLOY, 'compose/secrets.sh'), join(folder, 'secrets.sh'));
+      writeFileSync(join(folder, 'openssl'), '#!/bin/sh\necho "no entropy" >&2\nexit 1\n', {
+        mode: 0o755,
+      });
+      const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+      const made = spawnSync(join(folder, 'secrets.sh'), { encoding: 'utf8', env });
+      expect(made.status).to.equal(1);
+      expect(made.stderr).to.include('no entropy');
+      expect(readdirSync(folder).sort()).to.deep.equal(['openssl', 'secrets.sh']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('has a proxy that finds the master also when that is made anew, and is trusted by it', () => {
     const { master, nginx } = compose.services;
     const shared = Object.keys(nginx?.networks ?? {}).filter((name) => master?.networks?.[name]);
@@ -215,7 +243,8 @@ describe('what is shipped to run a master with', () => {
       // Of a namespace that may not be read.
       if (route.endsWith('/executors') && !(route in answers)) res.statusCode = 403;
       void text(req).then((body) => {
-        if (req.method === 'PATCH') patched[route.split('/').at(-1) ?? ''] = body;
+        if (req.method === 'PATCH')
+          patched[/pods\/([\w-]+)\/status$/.exec(route)?.[1] ?? ''] = body;
         res.end(JSON.stringify(answers[route] ?? {}));
         if (Object.keys(patched).length === count) server.emit('told');
       });
@@ -288,6 +317,27 @@ describe('what is shipped to run a master with', () => {
         .flatMap((document) => document?.kind ?? []);
       expect(kinds.filter((kind) => kind === 'Deployment')).to.have.length(3);
       expect(kinds.includes('ScaledObject')).to.equal(args === scaled);
+      expect(rendered.includes('keda')).to.equal(args === scaled);
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'soda-chart-'));
+    try {
+      const values = join(folder, 'values.yaml');
+      const another = '1080: { image: "a:b", types: [x], replicas: 0, env: { N: 20000000 } }';
+      writeFileSync(
+        values,
+        `master: { settings: { SODA_LOG_BYTES: 1048576 } }\nexecutors: { ${another} }\n`,
+      );
+      const rendered = helm('template', 'soda', CHART, '-f', values);
+      for (const text of ['"1048576"', '"20000000"', 'replicas: 0', 'name: "soda-1080"']) {
+        expect(rendered).to.include(text);
+      }
+      const variables = parseAllDocuments(rendered)
+        .map((document) => document.toJS() as { spec?: { template?: { spec?: Pod } } } | null)
+        .flatMap((document) => document?.spec?.template?.spec?.containers ?? [])
+        .flatMap(({ env }) => env);
+      expect(variables.filter(({ name }) => typeof name !== 'string')).to.deep.equal([]);
+    } finally {
+      rmSync(folder, { recursive: true });
     }
   });
 });

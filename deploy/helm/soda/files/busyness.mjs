@@ -52,7 +52,7 @@ async function tell() {
     if (cost === '0' && !isWhole) continue;
     const patch = { metadata: { annotations: { [ANNOTATION]: cost } } };
     // It may be gone by now.
-    await ask(`${pods}/${metadata.name}`, 'PATCH', patch).catch(complain);
+    await ask(`${pods}/${metadata.name}/status`, 'PATCH', patch).catch(complain);
   }
 }
 

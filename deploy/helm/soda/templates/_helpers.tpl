@@ -4,7 +4,7 @@
 
 {{- define "soda.labels" -}}
 app.kubernetes.io/name: soda
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ quote .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
@@ -21,4 +21,9 @@ runAsUser: 1000
 runAsGroup: 1000
 fsGroup: 1000
 seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{/* A number of a values file is a float: quote would write 1048576 as 1.048576e+06. */}}
+{{- define "soda.text" -}}
+{{- if kindIs "float64" . }}{{ toJson . | quote }}{{ else }}{{ quote . }}{{ end }}
 {{- end }}
