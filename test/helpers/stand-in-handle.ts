@@ -172,9 +172,7 @@ export class StandInHandle implements MasterHandle {
   changePause(change: PauseChange) {
     return this.#command(change.type, JSON.stringify(change));
   }
-  pauseOf(): null {
-    return null;
-  }
+  readonly pauseOf = () => null;
   pausesAfter(): [] {
     return [];
   }

@@ -30,3 +30,10 @@ export function hasLost(pool: BookedPool, before: BookedPool): boolean {
   for (const id of before.executorIds) if (!executorIds.has(id)) return true;
   return false;
 }
+
+/** The same, once that executor is in another. */
+export function without(pool: BookedPool, executorId: string): BookedPool {
+  const executorIds = new Set(pool.executorIds);
+  executorIds.delete(executorId);
+  return { ...pool, executorIds, capacity: executorIds.size };
+}

@@ -5,7 +5,8 @@
 import { BOOKING_CHANGES_MAX } from '../booking/booking-bounds.ts';
 import { mayRun, pinnedTo, pinOf } from '../model/executor.ts';
 import { servesFirst } from '../queue/junctions.ts';
-import { type BookedPool, hasLost, isSamePool } from './booked-pool.ts';
+import { Ceilings, type Taken } from './ceilings.ts';
+import { type BookedPool, hasLost, isSamePool, without } from './booked-pool.ts';
 import {
   type Ceiling,
   divide,
@@ -17,7 +18,7 @@ import {
 } from './divide.ts';
 import { type FreeWindow, freeWindows } from './free.ts';
 import { PoolBook } from './pool-book.ts';
-import { type Claim, Timeline } from './timeline.ts';
+import type { Claim } from './timeline.ts';
 
 /** A window that was accepted. */
 export interface PlannedWindow extends Wish {
@@ -31,7 +32,7 @@ export interface PlannedWindow extends Wish {
 interface Held {
   readonly window: PlannedWindow;
   readonly inBooks: readonly (readonly [PoolBook, Claim])[];
-  readonly inCeilings: readonly (readonly [Timeline, Claim])[];
+  readonly inCeilings: Taken;
 }
 
 /** What is planned anew, beside the plan that holds meanwhile, some windows at a time. */
@@ -66,19 +67,13 @@ interface OwnPool extends BookedPool {
   readonly executorIds: Set<string>;
 }
 
-function without(pool: BookedPool, executorId: string): BookedPool {
-  const executorIds = new Set(pool.executorIds);
-  executorIds.delete(executorId);
-  return { ...pool, executorIds, capacity: executorIds.size };
-}
-
 export class BookingPlan {
   /** In the order in which they serve: the least able first. Its own: executors join them one by one. */
   #pools: readonly OwnPool[] = [];
   /** In which of them each executor that is known is. */
   readonly #poolOf = new Map<string, string>();
   readonly #books = new Map<string, PoolBook>();
-  readonly #ceilings = new Map<string, Timeline>();
+  readonly #ceilings = new Ceilings();
   readonly #held = new Map<string, Held>();
   /** Those of them that have fewer executors than they are to have, or none. */
   #lackingCount = 0;
@@ -119,7 +114,7 @@ export class BookingPlan {
     for (const [key, book] of this.#books) {
       if (book.isEmpty && !keys.has(key)) this.#forget(key, book);
     }
-    for (const [key, ceiling] of this.#ceilings) if (ceiling.isEmpty) this.#ceilings.delete(key);
+    this.#ceilings.forgetEmpty();
   }
 
   /** That executor counts in its pool from now on, and in no other. Of a fleet that comes back each is seen. */
@@ -159,7 +154,7 @@ export class BookingPlan {
       divisions.push(parts);
       tried.push(this.#hold({ ...wish, id: '', order: 0, parts }));
     }
-    for (const held of tried) release(held);
+    for (const held of tried) this.#giveBack(held);
     return refused === null ? { divisions } : { refused };
   }
 
@@ -296,12 +291,7 @@ export class BookingPlan {
 
   /** What limits leave no room for it, beside `ownCount` that it counts itself; null: none. */
   reachedCeiling(wish: Wish, ownCount = 0): Ceiling | null {
-    const { ceilings, leadMs, from, to, count } = wish;
-    const isReached = ({ key, max }: Ceiling): boolean => {
-      const taken = this.#ceilings.get(key)?.peak(from - leadMs, to) ?? 0;
-      return max - (taken - ownCount) < count;
-    };
-    return ceilings.find(isReached) ?? null;
+    return this.#ceilings.reached(wish, ownCount);
   }
 
   /** As it is divided. */
@@ -323,8 +313,13 @@ export class BookingPlan {
   #release(id: string): void {
     const held = this.#held.get(id);
     if (held === undefined) return;
-    release(held);
+    this.#giveBack(held);
     if (isLacking(held.window)) this.#lackingCount--;
+  }
+
+  #giveBack({ inBooks, inCeilings }: Held): void {
+    for (const [book, claim] of inBooks) book.remove(claim);
+    this.#ceilings.release(inCeilings);
   }
 
   /** When that might be had instead (`freeWindows`). */
@@ -334,33 +329,20 @@ export class BookingPlan {
     for (const [, book] of places) {
       for (const at of book.changesNear(wish.from, BOOKING_CHANGES_MAX)) changes.add(at);
     }
-    const ceilings = wish.ceilings.filter(({ max }) => Number.isFinite(max));
-    for (const { key } of ceilings) {
-      const near = this.#ceilings.get(key)?.changesNear(wish.from, BOOKING_CHANGES_MAX) ?? [];
-      for (const at of near) changes.add(at).add(at + wish.leadMs);
-    }
+    for (const at of this.#ceilings.changesNear(wish, BOOKING_CHANGES_MAX)) changes.add(at);
     return freeWindows({
       wanted: wish,
       within,
       changes: [...changes],
       roomIn: (from, to) => this.#roomThroughout({ ...wish, from, to }, places),
-      cost: places.reduce((sum, [, { lookCost }]) => sum + lookCost, ceilings.length),
+      cost: places.reduce((sum, [, { lookCost }]) => sum + lookCost, this.#ceilings.lookCost(wish)),
     });
   }
 
   #roomThroughout(wish: Wish, places: readonly Place[]): number {
     let room = 0;
     for (const place of places) room += Math.max(0, roomThroughout(place, wish));
-    return Math.min(room, this.#ceilingRoom(wish));
-  }
-
-  #ceilingRoom({ ceilings, leadMs, from, to }: Wish): number {
-    let room = Number.POSITIVE_INFINITY;
-    for (const { key, max } of ceilings) {
-      const taken = this.#ceilings.get(key)?.peak(from - leadMs, to) ?? 0;
-      room = Math.min(room, max - taken);
-    }
-    return room;
+    return Math.min(room, this.#ceilings.room(wish));
   }
 
   /** Where it may be, least able first. */
@@ -376,7 +358,7 @@ export class BookingPlan {
   }
 
   #hold(window: PlannedWindow): Held {
-    const { from, to, leadMs, requires } = window;
+    const { from, to, requires } = window;
     const pin = pinnedTo(requires);
     const inBooks = (window.parts ?? []).map(({ pool, count, executorIds }) => {
       const claim: Claim = { from, to, count, pin };
@@ -385,13 +367,7 @@ export class BookingPlan {
       if (pin === null) book.bind(claim, executorIds);
       return [book, claim] as const;
     });
-    const ceilings = window.parts === null ? [] : window.ceilings;
-    const inCeilings = ceilings.map(({ key }) => {
-      const claim: Claim = { from: from - leadMs, to, count: window.count, pin: null };
-      const timeline = this.#ceilingOf(key);
-      timeline.add(claim);
-      return [timeline, claim] as const;
-    });
+    const inCeilings = window.parts === null ? [] : this.#ceilings.take(window);
     return { window, inBooks, inCeilings };
   }
 
@@ -409,19 +385,8 @@ export class BookingPlan {
     this.#books.delete(key);
     this.#suspects.delete(book);
   }
-
-  #ceilingOf(key: string): Timeline {
-    let ceiling = this.#ceilings.get(key);
-    if (ceiling === undefined) this.#ceilings.set(key, (ceiling = new Timeline()));
-    return ceiling;
-  }
 }
 
 export type Admission =
   | { readonly divisions: readonly (readonly Part[])[] }
   | { readonly refused: Wish };
-
-function release({ inBooks, inCeilings }: Held): void {
-  for (const [book, claim] of inBooks) book.remove(claim);
-  for (const [timeline, claim] of inCeilings) timeline.remove(claim);
-}

@@ -146,7 +146,7 @@ describe('soda booking', function () {
     const id = await idOf('--from', local(0), '--for', '2h', '--count', '2');
     await run(['type', 'set', 'push', 'capacity=1']);
     await eventually('it is at risk', async () => (await fields(id)).get('state') === 'at_risk');
-    expect((await fields(id)).get('at risk')).to.match(/^too few executors/);
+    expect((await fields(id)).get('at risk')).to.equal('the capacity of its type is less');
     await run(['type', 'set', 'push', 'capacity=2']);
     await eventually('it fits', async () => (await fields(id)).get('state') === 'planned');
     expect((await fields(id)).has('at risk')).to.equal(false);
