@@ -26,6 +26,8 @@ export const GONE_MS = 600_000;
 export const GONE_EXECUTORS_MAX = 10_000;
 /** What is planned follows the executors there are so often. */
 export const PLAN_EVERY_MS = 5_000;
+/** And at once where it is known that something has changed, but not more often. */
+export const PLAN_AGAIN_MS = 1_000;
 /** Windows that are planned anew in one tick; the next one, which comes at once, goes on. */
 export const REPLANNED_WINDOWS_MAX = 100;
 

@@ -74,6 +74,8 @@ export interface BookingsState {
   /** Capacity is known from then on: who was here before may come back. */
   knownFrom: number;
   nextPlanAt: number;
+  /** Not before, whatever has changed. */
+  soonestPlanAt: number;
 }
 
 export const noBookings = (): BookingsState => ({
@@ -93,4 +95,5 @@ export const noBookings = (): BookingsState => ({
   hasTaken: false,
   knownFrom: 0,
   nextPlanAt: 0,
+  soonestPlanAt: 0,
 });

@@ -9,6 +9,7 @@ import type { State } from '../state/state.ts';
 import {
   FREE_AFTER_MS,
   FREE_BEFORE_MS,
+  PLAN_AGAIN_MS,
   PLAN_EVERY_MS,
   REPLANNED_WINDOWS_MAX,
   WINDOWS_MAX,
@@ -59,9 +60,17 @@ function ceilingsOf(
 
 /** `max_running` may be another: bookings are planned anew by the next tick. */
 export function limitsChanged({ bookings }: State): void {
-  if (bookings.byId.size === 0) return;
   bookings.plan.limitsChanged();
-  bookings.nextPlanAt = 0;
+  planSoon(bookings);
+}
+
+/** An executor can do something else than before: bookings that count on it are planned anew by the next tick. */
+export function executorChanged({ bookings }: State): void {
+  planSoon(bookings);
+}
+
+function planSoon(bookings: State['bookings']): void {
+  bookings.nextPlanAt = Math.min(bookings.nextPlanAt, bookings.soonestPlanAt);
 }
 
 /** The limit that leaves no room for that window of it; null: none does. */
@@ -181,6 +190,7 @@ export function replan(state: State, now: number, out: Output): void {
   if (!plan.isReplanning) {
     if (bookings.byId.size === 0 || now < bookings.nextPlanAt) return;
     bookings.nextPlanAt = now + PLAN_EVERY_MS;
+    bookings.soonestPlanAt = now + PLAN_AGAIN_MS;
     seePools(state, now);
   }
   const declared = declaredTypes(state.types);

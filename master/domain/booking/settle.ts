@@ -191,6 +191,7 @@ function bind(
     }
     if (chosen.length > 0) bindAll(state, active, booking, { chosen, unfit, among }, now, out);
   }
+  followPools(state, booking.id, among, out);
   const wasShort = active.shortCount > 0;
   active.shortCount = Math.max(0, missing - endingCount);
   active.isWanting = missing > 0;
@@ -270,6 +271,23 @@ function bindAll(
   announceTo(state, chosen, id, out);
 }
 
+/** One that it has, and that is of another pool than it was, counts there: nobody else is promised it. */
+function followPools(state: State, id: string, among: Among, out: Output): void {
+  const booking = state.bookings.byId.get(id) as Booking;
+  const { type, executors, windows } = booking;
+  const inPlace = new Set<string>();
+  for (const { pool, executorIds } of windows[0]?.parts ?? []) {
+    for (const executorId of executorIds) {
+      const executor = state.executors.get(executorId);
+      const isThere = executor === undefined || among.bookable.poolFor(type, executor) === pool;
+      if (isThere) inPlace.add(executorId);
+    }
+  }
+  if (executors.every(({ executorId }) => inPlace.has(executorId))) return;
+  const row = { ...booking, windows: windowsWith(state, booking, executors, among) };
+  enterPlan(state, putBooking(state, row, out));
+}
+
 /** The plan knows which ones they are, and of which pools: nobody else is promised them. The rest stays as it is. */
 function windowsWith(
   state: State,
@@ -284,7 +302,7 @@ function windowsWith(
   for (const { executorId } of bound) {
     const executor = state.executors.get(executorId);
     const known = before.find(({ executorIds }) => executorIds.includes(executorId))?.pool;
-    const pool = known ?? (executor && bookable.poolFor(type, executor));
+    const pool = executor === undefined ? known : bookable.poolFor(type, executor);
     if (pool !== undefined) byPool.set(pool, [...(byPool.get(pool) ?? []), executorId]);
   }
   let leftCount = count - bound.length;

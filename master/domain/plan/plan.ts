@@ -270,7 +270,10 @@ export class BookingPlan {
     const needs = JSON.stringify([window.type, window.requires, window.labels]);
     const places = placesByNeeds.get(needs) ?? this.#placesFor(window);
     placesByNeeds.set(needs, places);
-    const isFitting = this.#fits(window, places);
+    const isThere = ({ pool }: Part) => places.some(([{ key }]) => key === pool);
+    // Whom it has it keeps: others find less room.
+    const isKept = isBound(window) && (window.parts?.every(isThere) ?? false);
+    const isFitting = isKept || this.#fits(window, places);
     if (isFitting && !isLacking(window)) return window;
     const parts = this.#isWithin(window) ? divide(window, places) : null;
     // Those that it has already are not given up for those that there are not.

@@ -10,6 +10,7 @@ import {
   READY,
 } from '../model/executor.ts';
 import { bareOf, noteGone } from '../booking/capacity.ts';
+import { executorChanged } from '../booking/planning.ts';
 import { isAfterWindow } from '../booking/tasks.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
@@ -221,7 +222,10 @@ function takeOverride(state: State, executor: Executor): void {
   const labels = override.labels ?? executor.own.labels;
   executor.labels = executor.isPinned ? [...new Set([...labels, pinOf(executor.id)])] : labels;
   executor.reserve = override.reserve ?? executor.own.reserve;
+  const gone = state.bookings.gone.get(executor.id);
+  const before = executor.bareKey || (gone === undefined ? '' : poolKeyOf(gone));
   executor.bareKey = poolKeyOf(bareOf(executor));
+  if (before !== '' && before !== executor.bareKey) executorChanged(state);
 }
 
 export function leavePool(state: State, executor: Executor): void {

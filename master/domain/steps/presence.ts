@@ -104,6 +104,8 @@ function processOf(
 /** What the other process runs stays its own until its lease ends; it is heard of no more. */
 function takeOver(state: State, executor: Executor, newest: Executor, out: Output): void {
   leavePool(state, newest);
+  // What it can do may be another: whoever counts on it is to know.
+  executor.bareKey = newest.bareKey;
   executor.drainRequested = newest.drainRequested;
   executor.drainDeadlineAt = newest.drainDeadlineAt;
   executor.refusalCount = newest.refusalCount;
