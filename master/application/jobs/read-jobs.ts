@@ -19,6 +19,9 @@ import { crowdOf, ringOf, twinOf } from './ring.ts';
 /** Jobs that are counted in one piece: some milliseconds. */
 const COUNT_PAGE = 20_000;
 
+/** Records of runs by hand that are looked at, at a time. */
+const RECORD_COUNT = 100;
+
 /** What the state may ask for of jobs. */
 type JobLoad = Extract<Load, { type: 'job' | 'triggers' | 'settled' | 'replan' }>;
 type JobCommand = Extract<Load, { type: 'job' }>['event'];
@@ -85,9 +88,11 @@ export class JobReader {
     const renewed = await this.#renewed(state, event, job, triggers, now);
     const run = this.#runOf(state, event, job);
     const taken = await this.#takenBy(run);
+    const byHandAt = run === null ? null : await this.#byHandAt(state, event.name, now);
     const isCounted = event.type !== 'jobSet' || job !== null || state.jobs.jobCount !== null;
     const jobCount = isCounted ? null : await this.#countJobs();
-    const found: FoundJob = { job, triggers, renewed, run, taken, refusal, jobCount };
+    const asked = { run, byHandAt, taken };
+    const found: FoundJob = { job, triggers, renewed, ...asked, refusal, jobCount };
     return [{ ...event, found }];
   }
 
@@ -173,6 +178,21 @@ export class JobReader {
     const taskId = this.#sources.templates.taskIdOf(job.name, BY_HAND, event.key, 0);
     const base = this.#sources.templates.taskOf(job, typesOf(state), event.params);
     return { base, taskId, isTaken: false };
+  }
+
+  async #byHandAt({ jobs }: State, job: string, now: number): Promise<number> {
+    const { store, breathe } = this.#sources;
+    let at = Math.max(now, jobs.lastByHandAt + 1);
+    for (;;) {
+      const of = { job, trigger: BY_HAND };
+      const page = await store.jobs.loadRecords(of, at, Number.MAX_SAFE_INTEGER, RECORD_COUNT);
+      for (const { nominal } of page) {
+        if (nominal > at) return at;
+        if (nominal === at) at += 1;
+      }
+      if (page.length < RECORD_COUNT) return at;
+      await breathe();
+    }
   }
 
   /** What has the id that a run by hand is to have; null: nothing has. */

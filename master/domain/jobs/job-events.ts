@@ -73,6 +73,8 @@ export interface FoundJob {
   readonly renewed: readonly Trigger[];
   /** What would be run now; a text: why that would be refused. Null: nothing is to be run. */
   readonly run: RunTask | null;
+  /** From now on the first instant that no run by hand of it has: a clock may have been set back. Null: none is asked for. */
+  readonly byHandAt: number | null;
   /** The task that has its id already; null: none has, as far as the store knows. */
   readonly taken: Task | null;
   /** Why it may not wait for ends of the jobs that it is to wait for. Null: it may. */

@@ -198,8 +198,8 @@ function jobRun(
   now: number,
   out: Output,
 ): CommandOutcome {
-  const { job, run: asked } = found;
-  if (job === null || asked === null) return NO_JOB;
+  const { job, run: asked, byHandAt: nominal } = found;
+  if (job === null || asked === null || nominal === null) return NO_JOB;
   const { taskId } = asked;
   const taken = state.tasks.get(taskId) ?? found.taken;
   if (taken !== null && taken.job?.name !== name) {
@@ -209,7 +209,6 @@ function jobRun(
     return { kind: 'conflict', message: `Task ${taskId} is a run by that key with other params.` };
   }
   if (taken !== null) return { kind: 'done', run: { taskId, nominal: null } };
-  const nominal = Math.max(now, state.jobs.lastByHandAt + 1);
   state.jobs.lastByHandAt = nominal;
   const of = { reason: null, calendar: null, rerun: 0 };
   const begun = { name, version: job.version, trigger: BY_HAND };

@@ -8,7 +8,7 @@ import { Scheduler } from '../../helpers/domain.ts';
 import { sampleJob } from '../../helpers/jobs/sample-job.ts';
 
 const ASKED = { triggers: [], expect: null, isTrial: false, by: null, within: ALL };
-const NONE = { triggers: [], renewed: [], run: null, taken: null, refusal: null };
+const NONE = { triggers: [], renewed: [], run: null, byHandAt: null, taken: null, refusal: null };
 
 describe('the bound of jobs', () => {
   it('refuses one more, also to try it, until one is deleted; what there is may be changed', () => {

@@ -1,6 +1,8 @@
 /** What a command on a job decides of its times: those of what it changes, a page at a time, and of nothing else. */
 import { expect } from 'chai';
+import type { RowWrite } from '../../../master/domain/changes.ts';
 import type { JobChange } from '../../../master/domain/jobs/job-events.ts';
+import { BY_HAND } from '../../../master/domain/model/job.ts';
 import { MINUTE, SECOND } from '../../helpers/domain.ts';
 import { JobMaster } from '../../helpers/jobs/job-master.ts';
 import { sampleJob, sampleSpec } from '../../helpers/jobs/sample-job.ts';
@@ -15,6 +17,27 @@ describe('a command on a job', () => {
   const name = 'nightly';
   const enable: JobChange = { type: 'jobEnabled', name, isEnabled: true };
   const stranger = { types: null, groups: ['other'] };
+
+  it('to run it leaves the records of runs before it, though the clock was set back', async () => {
+    const record = (nominal: number): RowWrite => {
+      const of = { job: name, trigger: BY_HAND, nominal, rerun: 0, until: nominal, count: 1 };
+      const ran = { state: 'ran', reason: null, calendar: null, noticedAt: nominal } as const;
+      const row = { ...of, ...ran, taskId: `run-${nominal - master.begin}` };
+      return { op: 'put', table: 'occurrence', key: [name, BY_HAND, nominal, 0], row };
+    };
+    const before = [0, 1, 2, 5].map((ms) => record(master.begin + ms));
+    await master.start([...master.rows(name, {}), ...before]);
+    for (const key of ['a', 'b', 'c']) {
+      await master.change({ type: 'jobRun', name, key, params: null });
+    }
+    const told = (await master.records(name)).toReversed().map(({ nominal, taskId }) => {
+      return `${nominal - master.begin} ${taskId}`;
+    });
+    expect(told).to.deep.equal([
+      ...['0 run-0', '1 run-1', '2 run-2', '3 nightly.manual.a', '4 nightly.manual.b'],
+      ...['5 run-5', '6 nightly.manual.c'],
+    ]);
+  });
 
   describe('while jitter holds a time back', () => {
     /** Each fires later than the minute that has passed. */
