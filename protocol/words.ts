@@ -132,6 +132,10 @@ export const logStreams = ['log', 'stdout', 'stderr'] as const;
 /** What becomes of times of a trigger that are noticed late. */
 export const misfires = ['skip', 'once', 'all', 'after_current'] as const;
 
+/** A warning of a job: what its trigger waits for is not there. Whoever makes both knows better. */
+export const noSourceWarning = (source: string, trigger: string): string =>
+  `there is no job ${source}: trigger ${trigger} does not run until there is one`;
+
 /** What can become of a time of a trigger; `pending` waits for a run to end. */
 export const occurrenceStates = [
   'ran',

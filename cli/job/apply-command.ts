@@ -6,7 +6,7 @@ import {
   rawJson,
   type SodaClient,
 } from '@soda-scheduler/client';
-import { jsonAt } from '@soda-scheduler/protocol';
+import { jsonAt, noSourceWarning } from '@soda-scheduler/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { apply, type Kind, printDefinition } from '../definition/apply.ts';
@@ -105,24 +105,31 @@ async function jobsIn(files: readonly string[]): Promise<NamedJob[]> {
 async function applyJobs(jobs: readonly NamedJob[], options: ApplyOptions): Promise<void> {
   const { client, output } = connect(options);
   const definitions = jobs.map(({ name, ...job }) => [name, job] as const);
-  await apply(jobsOf(client), definitions, output, options.dryRun === true);
+  const names = new Set(jobs.map(({ name }) => name));
+  await apply(jobsOf(client, names), definitions, output, options.dryRun === true);
 }
 
-function jobsOf(client: SodaClient): Kind<JobRequest, JobView> {
+/** @param names Jobs that are made together: whichever comes first, none of the others is missing. */
+function jobsOf(client: SodaClient, names: ReadonlySet<string>): Kind<JobRequest, JobView> {
   return {
     key: 'name',
     get: (name) => client.jobs.get(name),
     put: (name, job, options) => client.jobs.put(name, job, options),
     isDefined: () => true,
     definitionOf: (job) => exactJson(job, 'request'),
-    besides: ({ next, warnings }) => {
+    besides: ({ next, warnings, triggers }) => {
+      const idle = triggers.flatMap(({ on, name }) =>
+        on !== undefined && names.has(on.job) ? [noSourceWarning(on.job, name)] : [],
+      );
       // Not those that are skipped, or merged with others.
       const times = next.flatMap(({ at }) => at ?? []);
       return {
         fields: { next: times },
         lines: (isChanged) => [
           ...(isChanged && times.length > 0 ? [`next: ${times.join(', ')}`] : []),
-          ...warnings.map((warning) => `warning: ${warning}`),
+          ...warnings
+            .filter((warning) => !idle.includes(warning))
+            .map((warning) => `warning: ${warning}`),
         ],
       };
     },

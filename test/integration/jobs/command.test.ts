@@ -47,6 +47,22 @@ describe('soda job apply', () => {
     }
   });
 
+  it('warns of a job that is waited for only where no file makes it', async () => {
+    const on = (source: string) =>
+      JOB.replace('nightly', 'after').replace(
+        /triggers.*/,
+        `triggers: [{ on: { job: ${source} } }]`,
+      );
+    const both = `${on('nightly')}\n---\n${JOB}`;
+    for (const how of ['--dry-run', '']) {
+      const { out } = await soda(`job apply -f - ${how}`.trim(), both);
+      expect(out).to.match(/after: (would be )?created/);
+      expect(out).not.to.include('warning');
+    }
+    const other = await soda('job apply -f - --dry-run', `${on('nowhere')}\n---\n${JOB}`);
+    expect(other.out).to.include('warning: there is no job nowhere: trigger default does not run');
+  });
+
   it('takes several files and folders as one, and refuses a second where one is meant', async () => {
     const jobs = join(folder(), 'jobs');
     await mkdir(jobs);

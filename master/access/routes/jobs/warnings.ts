@@ -1,4 +1,5 @@
 /** What of a job may not be meant. */
+import { noSourceWarning } from '@soda-scheduler/protocol';
 import type { JobsHandle } from '../../../application/jobs/jobs-handle.ts';
 import type { Trigger } from '../../../domain/model/job.ts';
 import { calendarWarnings } from '../../../domain/schedule/calendar.ts';
@@ -17,7 +18,7 @@ export async function warningsOf(triggers: readonly Trigger[], jobs: Jobs): Prom
     const { timing } = spec;
     const { name, source, anchorAt } = trigger;
     if (source !== null && (await jobs.show(source)) === null) {
-      warnings.add(`there is no job ${source}: trigger ${name} does not run until there is one`);
+      warnings.add(noSourceWarning(source, name));
     }
     if (spec.endAt !== null && spec.endAt <= Date.now()) {
       warnings.add(`trigger ${name} has no times any more: its \`end_at\` has passed`);
