@@ -10,6 +10,7 @@ import { apiBaseOf, certificateTrouble, expectKnown } from '@soda-scheduler/prot
 import { valueOf } from './answer.ts';
 import { remember } from './exact-json.ts';
 import { SodaError } from './soda-error.ts';
+import type { CaFile } from './trust.ts';
 
 /** For one try, its answer included: more than any that a master needs. */
 const TRY_TIMEOUT_MS = 15_000;
@@ -81,7 +82,7 @@ export class ApiCaller {
     readonly url: string;
     readonly namespace: string;
     readonly token: string | undefined;
-    readonly ca?: string | undefined;
+    readonly ca?: string | CaFile | undefined;
     readonly retryCount: number;
     /** For a call, its repetitions included. */
     readonly timeoutMs?: number | undefined;
@@ -99,7 +100,7 @@ export class ApiCaller {
       timeout: TRY_TIMEOUT_MS,
       // A redirect would carry the token elsewhere.
       maxRedirects: 0,
-      ...(ca !== undefined && { httpsAgent: new Agent({ ca, keepAlive: true }) }),
+      ...(ca !== undefined && { httpsAgent: agentOf(ca) }),
       validateStatus: null,
       // Bodies come as text, and go as text: axios would parse it again to see whether it is JSON.
       transformRequest: [],
@@ -234,6 +235,15 @@ function waitOf({ retryAfterMs }: SodaError): number {
 }
 
 /** axios takes longer to load than all the rest together: whoever calls nobody need not wait for it. */
+/** A file is read as late as it can be: it may have been replaced. */
+function agentOf(ca: string | CaFile): Agent {
+  if (typeof ca === 'string') return new Agent({ ca, keepAlive: true });
+  const agent = new Agent({ keepAlive: true });
+  const create = agent.createConnection.bind(agent);
+  agent.createConnection = (options, callback) => create({ ...options, ca: ca.pem }, callback);
+  return agent;
+}
+
 async function connection(defaults: CreateAxiosDefaults): Promise<AxiosInstance> {
   const { create } = await import('axios');
   return create(defaults);

@@ -37,7 +37,7 @@ import { type OperationCalls, operationCalls } from './calls/operations.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
 import { copyTask, SubmitQueue } from './submit-queue.ts';
-import { caOfEnvironment } from './trust.ts';
+import { CaFile, caFileOfEnvironment, readCa } from './trust.ts';
 import { type AuditCalls, auditCalls } from './calls/audit.ts';
 import { type TokenCalls, tokenCalls } from './calls/tokens.ts';
 import { type AtVersion, matching, type TypeCalls, typeCalls } from './calls/types.ts';
@@ -55,7 +55,7 @@ export interface ClientOptions {
   readonly token?: string | undefined;
   /**
    * PEM: who may have signed the certificate of the master, in place of those that Node trusts. Default: what is in
-   * the file that `SODA_CA_FILE` names.
+   * the file that `SODA_CA_FILE` names, whenever a connection is made.
    */
   readonly ca?: string | undefined;
   /**
@@ -303,7 +303,7 @@ function taskCommands(
 
 function apiOf(options: ClientOptions): ApiCaller {
   expectKnown(options, Object.keys(OPTIONS));
-  const { url, token, ca = caOfEnvironment(), timeoutMs, onRetry } = options;
+  const { url, token, timeoutMs, onRetry } = options;
   const { retryCount = RETRY_COUNT } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
@@ -312,7 +312,10 @@ function apiOf(options: ClientOptions): ApiCaller {
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= TIMER_MS_MAX)) {
     throw new TypeError(`timeoutMs: expected milliseconds above 0, up to ${TIMER_MS_MAX}`);
   }
-  expectCertificates(options.ca === undefined ? 'SODA_CA_FILE' : 'ca', ca);
+  expectCertificates('ca', options.ca);
+  const caFile = options.ca === undefined ? caFileOfEnvironment() : undefined;
+  const warn = (why: string): void => process.emitWarning(why);
+  const ca = caFile === undefined ? options.ca : new CaFile(caFile, readCa(caFile), warn);
   const namespace = namespaceOf(url, options.namespace);
   const limits = { retryCount, timeoutMs: timeoutMs && Math.ceil(timeoutMs) };
   return new ApiCaller({ url: withoutApiBase(url), namespace, token, ca, ...limits, onRetry });

@@ -10,6 +10,7 @@ const LEVELS = {
   connected: 'info',
   disconnected: 'warn',
   unreachable: 'warn',
+  ca_file_broken: 'warn',
   task_started: 'info',
   task_ended: 'info',
   task_aborted: 'info',
@@ -34,7 +35,8 @@ export interface ExecutorEvent {
    * `handler_failed`: the handler threw, or what it returned cannot be sent. `can_accept_failed`,
    * `prepare_failed`, `listener_failed`: `canAccept`, `prepare` or `onEvent` threw. `bound`, `released`: a booking has it,
    * or no more. `frame_refused`: the master would not take,
-   * or did not take, something that was reported. `killed`: printed only, since the process ends.
+   * or did not take, something that was reported. `ca_file_broken`: what `SODA_CA_FILE` names cannot be
+   * used; what it held before is. `killed`: printed only, since the process ends.
    */
   readonly type: keyof typeof LEVELS;
   /** `error` of a handler: the program is wrong (`TypeError` and such), not what it was given. */

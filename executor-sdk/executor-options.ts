@@ -19,7 +19,7 @@ import type { Prepare } from './preparation.ts';
 import { NOT_ASKED } from './readiness.ts';
 import type { SessionSettings } from './thread-messages.ts';
 import type { Handler, Task } from './task-context.ts';
-import { caOfEnvironment } from './trust.ts';
+import { caFileOfEnvironment, readCa } from './trust.ts';
 
 export interface ExecutorOptions {
   /** Of the master, as `http`, `https`, `ws` or `wss`. What follows its port may be left out. */
@@ -30,7 +30,7 @@ export interface ExecutorOptions {
   readonly token?: string | undefined;
   /**
    * PEM: who may have signed the certificate of the master, in place of those that Node trusts. Default: what is in
-   * the file that `SODA_CA_FILE` names.
+   * the file that `SODA_CA_FILE` names, whenever a connection is made.
    */
   readonly ca?: string | undefined;
   /**
@@ -124,8 +124,9 @@ export function checkOptions(options: ExecutorOptions): void {
   const { url, namespace, id, labels = [], reserve = [], leaseMs, drainTimeoutMs = 0 } = options;
   sessionUrl(url, namespace);
   expectToken(options.token);
-  const { ca = caOfEnvironment() } = options;
-  expectCertificates(options.ca === undefined ? 'SODA_CA_FILE' : 'ca', ca);
+  expectCertificates('ca', options.ca);
+  const caFile = caFileOf(options);
+  if (caFile !== undefined) readCa(caFile);
   for (const name of ['canAccept', 'ready', 'onEvent'] as const) {
     const given = options[name];
     if (given !== undefined) expectFunction(name, given);
@@ -167,6 +168,7 @@ export function sessionSettings(
   prepares = false,
 ): SessionSettings {
   const { labels = [], reserve = [], id: executorId = defaultExecutorId() } = options;
+  const caFile = caFileOf(options);
   if (types.length === 0) throw new TypeError('An executor needs at least one handler.');
   if (types.length > TYPES_MAX) {
     throw new TypeError(`An executor may have up to ${TYPES_MAX} handlers.`);
@@ -174,7 +176,8 @@ export function sessionSettings(
   return {
     url: sessionUrl(options.url, options.namespace),
     token: options.token,
-    ca: options.ca ?? caOfEnvironment(),
+    ca: caFile === undefined ? options.ca : readCa(caFile),
+    caFile,
     executorId,
     incarnation: randomUUID(),
     types,
@@ -214,6 +217,10 @@ export function namespaceIn({
   namespace,
 }: Pick<ExecutorOptions, 'url' | 'namespace'>): string {
   return namespaceOf(url, namespace ?? namespaceOfEnvironment());
+}
+
+function caFileOf({ ca }: ExecutorOptions): string | undefined {
+  return ca === undefined ? caFileOfEnvironment() : undefined;
 }
 
 /** A variable without a value is none. */

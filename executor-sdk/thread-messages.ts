@@ -20,6 +20,8 @@ export interface SessionSettings {
   readonly token: string | undefined;
   /** PEM; undefined: those that Node trusts. */
   readonly ca: string | undefined;
+  /** Where that was read, and may be replaced. */
+  readonly caFile?: string | undefined;
   readonly executorId: string;
   readonly incarnation: string;
   /** False: the id was made up for this process. */

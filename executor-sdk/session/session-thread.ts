@@ -11,7 +11,8 @@ import { IncarnationRecord } from './incarnation-record.ts';
 import type { Fenced } from './handshake.ts';
 import { hostLoad } from '../host-load.ts';
 import { SessionClient } from './session-client.ts';
-import type { ThreadOrder, ToSession } from '../thread-messages.ts';
+import { CaFile } from '../trust.ts';
+import type { FromSession, ThreadOrder, ToSession } from '../thread-messages.ts';
 
 const main = parentPort;
 if (main === null) throw new Error('session-thread.ts runs as a worker only');
@@ -31,13 +32,21 @@ async function keepSession({ settings, port }: Beginning): Promise<void> {
     });
     print(event, { format, executorId: settings.executorId, at: new Date() });
   };
+  const { ca, caFile } = settings;
+  const tell = (message: FromSession): void => port.postMessage(message);
+  const trusted =
+    ca !== undefined && caFile !== undefined
+      ? new CaFile(caFile, ca, (message) =>
+          tell({ type: 'event', event: { type: 'ca_file_broken', message } }),
+        )
+      : { pem: ca };
   const client = new SessionClient({
     settings,
     predecessors: record,
-    tell: (message) => port.postMessage(message),
+    tell,
     clock: monotonicClock,
     random: Math.random,
-    dial: (options) => new Connection(options),
+    dial: (options) => new Connection({ ...options, ca: trusted.pem }),
     rssBytes: () => process.memoryUsage.rss(),
     cpuPercent: hostLoad(),
     groups: guard,

@@ -1,5 +1,5 @@
 /** A master that speaks TLS by itself, and those who come to it. */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
 import { get } from 'node:https';
@@ -48,6 +48,20 @@ describe('TLS by the master itself (openssl)', () => {
     return master.url;
   }
 
+  /** `trusted` runs something with the file as `SODA_CA_FILE`. */
+  function trustedFile() {
+    const caFile = join(mkdtempSync(join(folder, 'ca-')), 'ca.crt');
+    const trusted = <T>(make: () => T): T => {
+      process.env['SODA_CA_FILE'] = caFile;
+      try {
+        return make();
+      } finally {
+        delete process.env['SODA_CA_FILE'];
+      }
+    };
+    return { caFile, trusted };
+  }
+
   const trust = () => readFileSync(ca.cert, 'utf8');
 
   async function dial(port: number, options: { maxVersion?: SecureVersion } = {}) {
@@ -84,6 +98,48 @@ describe('TLS by the master itself (openssl)', () => {
     const said = await new SodaCommand(folder).run(['doctor', '--json'], env);
     expect(said.code, said.out).to.equal(0);
     expect(said.out).to.match(/"certificate","state":"ok","detail":"fits 127\.0\.0\.1, expires on/);
+  });
+
+  it('is found again by who runs on while it and SODA_CA_FILE change, even past a torn file', async () => {
+    const { caFile, trusted } = trustedFile();
+    const [old, renewed] = [makePair(folder, 'old'), makePair(folder, 'renewed')];
+    copyFileSync(old.cert, caFile);
+    const url = await start(old);
+    const events: ExecutorEvent[] = [];
+    const told = new EventEmitter();
+    const onEvent = (event: ExecutorEvent) => {
+      events.push(event);
+      told.emit(event.type);
+    };
+    const { executor, client } = trusted(() => ({
+      executor: createExecutor({ url, handleSignals: false, onEvent }),
+      client: createClient({ url, retryCount: 0 }),
+    }));
+    executor.handle('hello', () => 'hi');
+    await trusted(() => executor.start());
+    closing.push(() => executor.stop());
+    const run = async () => {
+      const { task_id } = await client.submit({ type: 'hello' }, { group: 'tests' });
+      return (await client.wait(task_id)).result;
+    };
+    expect(await run()).to.equal('hi');
+
+    const warned = once(process, 'warning');
+    const broken = once(told, 'ca_file_broken');
+    writeFileSync(caFile, readFileSync(renewed.cert, 'utf8').slice(0, 100));
+    await closing.splice(0, 1)[0]?.();
+    await start(renewed, { port: new URL(url).port });
+    await broken;
+    const why = `SODA_CA_FILE: ${caFile} holds a certificate that cannot be read: what it held is trusted on`;
+    const refused = await client.submit({ type: 'hello' }, { group: 'tests' }).catch(String);
+    expect(refused).to.include('its certificate is not trusted');
+    expect(await warned).to.have.nested.property('[0].message', why);
+    const connected = once(told, 'connected');
+    copyFileSync(renewed.cert, caFile);
+    await connected;
+    expect(await run()).to.equal('hi');
+    const said = events.filter(({ type }) => type === 'ca_file_broken');
+    expect(said.map(({ message }) => message)).to.deep.equal([why]);
   });
 
   it('is refused, in words that help, by whoever does not trust it or calls it otherwise', async () => {
