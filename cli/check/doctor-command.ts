@@ -132,7 +132,8 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
 async function fetcher(): Promise<(url: string, init: RequestInit) => Promise<Response>> {
   const ca = givenCa();
   if (ca === undefined) return fetch;
-  const { Agent, fetch: fetchWith } = await import('undici');
+  // Its names are those of CommonJS: once bundled, it has this one alone.
+  const { Agent, fetch: fetchWith } = (await import('undici')).default;
   const dispatcher = new Agent({ connect: { ca } });
   // The types of the two differ in what is not used here.
   return (url, init) => fetchWith(url, { ...init, dispatcher } as object);
