@@ -175,6 +175,7 @@ export const sampleExecutor: Executor = {
   leaseMs: 30_000,
   leaseCheckAt: 0,
   connectedAt: NOW,
+  isUnheard: false,
   lastSeenAt: NOW + 1000,
   occupation: {
     taskId: 'job-1',

@@ -148,6 +148,11 @@ export interface Executor {
   leaseCheckAt: number;
   /** When its present connection began. */
   connectedAt: number | null;
+  /**
+   * Its attempt may have ended while nobody answered it: this master has not heard of that since it stood still for long,
+   * or knows it from a row only. What is lost so is nobody's fault.
+   */
+  isUnheard: boolean;
   lastSeenAt: number;
   occupation: Occupation | null;
   ending: Ending | null;

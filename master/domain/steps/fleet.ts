@@ -127,6 +127,7 @@ export function newExecutor(
     leaseMs,
     leaseCheckAt: now + leaseMs,
     connectedAt: null,
+    isUnheard: true,
     lastSeenAt: now,
     occupation: null,
     ending: null,

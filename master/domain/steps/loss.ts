@@ -26,8 +26,7 @@ export function loseAttempt(
   out: Output,
 ): void {
   const error = { message: how.message };
-  // Never heard of by this master: it may as well have ended while there was none.
-  const isExcused = executor.connectedAt === null;
+  const isExcused = executor.isUnheard;
   if (executor.hasFenced) {
     return endAttempt(state, task, { outcome: 'lost_contact', error, isExcused }, now, out);
   }

@@ -46,8 +46,6 @@ export function executorConnected(
 ): void {
   contactRegained(state, event, now, out);
   const executor = processOf(state, event, now, out);
-  // Known from a row only: what it does not run any more ended while there was no master.
-  const isExcused = executor.connectedAt === null;
   if (executor.sessionId !== null && executor.sessionId !== event.sessionId) {
     const { sessionId } = executor;
     out.effects.push({ type: 'closeSession', sessionId, reason: 'reattach' });
@@ -73,7 +71,8 @@ export function executorConnected(
   setLease(state, executor, event.leaseMs);
   joinPool(state, executor);
   loseDead(state, executor, event, now, out);
-  reconcile(state, executor, event.running, isExcused, now, out);
+  reconcile(state, executor, event.running, now, out);
+  executor.isUnheard = false;
   if (executor.drainRequested) sendDrain(executor, out);
   becomeIdle(state, executor);
   if (executor.booking !== null || event.booking !== null) announce(state, executor, out);
@@ -147,7 +146,6 @@ function reconcile(
   state: State,
   executor: Executor,
   running: readonly ReportedAttempt[],
-  isExcused: boolean,
   now: number,
   out: Output,
 ): void {
@@ -180,7 +178,7 @@ function reconcile(
   if (task === null) return;
   // It may come back like this again and again: each time costs nothing but this.
   if (task.state === 'offered') rest(state, executor, now);
-  endUnreported(state, task, { what: 'it came back without it', isExcused }, now, out);
+  endUnreported(state, executor, { task, what: 'it came back without it' }, now, out);
 }
 
 /** Of an attempt that is over: nobody may know its task any more. */
@@ -214,8 +212,8 @@ function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occu
 /** An offer that never arrived costs nothing. One that had begun did not kill it: it is here. */
 function endUnreported(
   state: State,
-  task: Task,
-  { what, isExcused }: { readonly what: string; readonly isExcused: boolean },
+  { isUnheard: isExcused }: Executor,
+  { task, what }: { readonly task: Task; readonly what: string },
   now: number,
   out: Output,
 ): void {
@@ -347,6 +345,7 @@ function checkOccupation(
   if (occupation === null) return;
   if (mentions(running, occupation)) {
     executor.missedCount = 0;
+    executor.isUnheard = false;
     return;
   }
   const task = currentTask(state, executor, occupation);
@@ -356,7 +355,7 @@ function checkOccupation(
   occupy(state, executor, null);
   if (task !== null) {
     const what = 'it does not run it any more';
-    endUnreported(state, task, { what, isExcused: false }, now, out);
+    endUnreported(state, executor, { task, what }, now, out);
   }
 }
 

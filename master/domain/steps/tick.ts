@@ -79,6 +79,8 @@ function spareAll(state: State, hiddenMs: number, now: number): void {
     }
     const task = occupation && currentTask(state, executor, occupation);
     if (!task) continue;
+    // Half of it, as executors let go before its end.
+    if (hiddenMs >= executor.leaseMs / 2) executor.isUnheard = true;
     spare(task, hiddenMs, now);
     if (task.state === 'running') writeSoon(state, task, now);
   }

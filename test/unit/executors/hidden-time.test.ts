@@ -124,6 +124,43 @@ describe('a time in which the process stood still', () => {
   });
 });
 
+describe('an attempt that nobody answered while the process stood still', () => {
+  /** It goes on elsewhere: no budget has been used up. */
+  function expectUncounted(lose: (scheduler: Scheduler) => unknown, hiddenMs: number): void {
+    const scheduler = new Scheduler();
+    scheduler.connect('x');
+    scheduler.run('x', {});
+    scheduler.pass(5 * SECOND);
+    scheduler.now += hiddenMs;
+    scheduler.send({ type: 'ticked', hiddenMs });
+    lose(scheduler);
+    const isCounted = hiddenMs < testPolicy.leaseMs / 2;
+    const { crashCount, contactCount } = scheduler.task('a');
+    expect(crashCount + contactCount, `${hiddenMs} ms`).to.equal(isCounted ? 1 : 0);
+  }
+
+  it('is lost at the cost of nobody, unless that was short', () => {
+    for (const hiddenMs of [10 * MINUTE, testPolicy.leaseMs / 2, 2 * SECOND]) {
+      expectUncounted((scheduler) => scheduler.connect('x', { sessionId: 'x/2' }), hiddenMs);
+      expectUncounted((scheduler) => {
+        scheduler.silence('x');
+        scheduler.pass(testPolicy.leaseMs);
+        scheduler.connect('x', { sessionId: 'x/2' });
+      }, hiddenMs);
+    }
+  });
+
+  it('counts again once it was heard of', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x');
+    scheduler.run('x', {});
+    scheduler.send({ type: 'ticked', hiddenMs: HOUR });
+    scheduler.beat('x', running);
+    scheduler.connect('x', { sessionId: 'x/2' });
+    expect(scheduler.task('a').contactCount).to.equal(1);
+  });
+});
+
 describe('a slow commit', () => {
   it('loses nobody whose heartbeats have arrived behind more than a turn can step', async () => {
     const { engine, store, clock, master } = createEngine({ leaseMs: 6_000 });
