@@ -77,7 +77,9 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
         </Section>
       )}
       {task.failure_reason !== null && <p class="note">{wordOf('failure', task.failure_reason)}</p>}
-      {!isEnded(task) && <Why key={task.state} taskId={task.task_id} reload={reload} />}
+      {!isEnded(task) && (
+        <Why key={task.state} taskId={task.task_id} suspended={task.suspended} reload={reload} />
+      )}
       <div class="columns">
         <Section title={t('task.params')}>
           <Json text={params} label={t('task.params')} />

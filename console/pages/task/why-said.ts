@@ -2,18 +2,29 @@
  * Why a task waits, and what would start it, as sentences. Those of the master are English; another language makes its
  * own of the facts beside them, and keeps the master's where it has none, or where a fact is missing.
  */
-import type { WhyView } from '@soda-scheduler/protocol';
+import type { TaskView, WhyView } from '@soda-scheduler/protocol';
 import { masterNow } from '../../api/clock.ts';
 import { clockOf } from '../../words/instant.ts';
 import { type Known, instead } from '../../words/words.ts';
 
 /** Of a type as a whole fewer facts are known. */
-type Said = Pick<WhyView, 'reason' | 'message'> & { readonly details: Partial<WhyView['details']> };
+type Said = Pick<WhyView, 'reason' | 'message'> & {
+  readonly details: Partial<WhyView['details']>;
+  /** Of its task, where that is known. */
+  readonly suspended?: Suspended | null;
+};
+type Suspended = Pick<NonNullable<TaskView['suspended']>, 'by' | 'reason'>;
 type Change = NonNullable<WhyView['change']>;
 
-export function whySaid({ reason, message, details }: Said): string {
-  return instead(`why.say.${formOf(reason, details)}`, message, factsOf(details));
+export function whySaid({ reason, message, details, suspended }: Said): string {
+  const facts = suspended ? suspensionOf(suspended) : factsOf(details);
+  return instead(`why.say.${formOf(reason, details)}`, message, facts);
 }
+
+const suspensionOf = ({ by, reason }: Suspended): Known => ({
+  who: by === null ? '' : `由 ${by} `,
+  cause: reason === null ? '' : `（${reason}）`,
+});
 
 /** Which of its sentences a reason has. */
 function formOf(

@@ -1,5 +1,5 @@
 /** Why a task is where it is, in a sentence, and the least that would start it, as a button for whoever may press it. */
-import type { TypeView, WhyView } from '@soda-scheduler/protocol';
+import type { TaskView, TypeView, WhyView } from '@soda-scheduler/protocol';
 import { call, type Request } from '../../api/call.ts';
 import type { About, RouteName } from '../../api/me.ts';
 import { ask, inWords, type Question, reasonField, tell } from '../../frame/asking.tsx';
@@ -14,19 +14,22 @@ import { changeSaid, whySaid } from './why-said.ts';
 
 interface Props {
   readonly taskId: string;
+  readonly suspended: TaskView['suspended'];
   readonly reload: () => void;
 }
 
-export function Why({ taskId, reload }: Props) {
+export function Why({ taskId, suspended, reload }: Props) {
   const path = `/task/${encodeURIComponent(taskId)}/why`;
   const { data: why, reload: askAgain } = useAnswer<WhyView>({ path });
   if (why === null || ['running', 'offered', 'ended'].includes(why.reason)) return null;
   const { ahead, estimate, change, details } = why;
+  const isSuspended = why.reason === 'suspended';
   return (
     <Section title={t('why')}>
       <div class="why">
         <p>
-          <strong>{wordOf('why', why.reason)}</strong> {whySaid(why)}
+          <strong>{wordOf('why', why.reason)}</strong>{' '}
+          {whySaid({ ...why, suspended: isSuspended ? suspended : null })}
         </p>
         {change !== null && (
           <p class="change">
@@ -44,7 +47,7 @@ export function Why({ taskId, reload }: Props) {
           <ul>
             {details.behind.map(({ reason, message }) => (
               <li key={reason}>
-                {t('why.then')} {headOf('why', reason)} {message}
+                {t('why.then')} {headOf('why', reason)} {whySaid({ reason, message, details: {} })}
               </li>
             ))}
           </ul>

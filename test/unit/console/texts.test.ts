@@ -6,6 +6,7 @@ import { percentsOf } from '../../../console/pages/fleet/percents.ts';
 import { indented } from '../../../console/parts/indented.ts';
 import { fieldsOf, filledFields, paramsText } from '../../../console/pages/tasks/schema-fields.ts';
 import {
+  alertKinds,
   alertSeverities,
   API_BASE,
   bulkActions,
@@ -145,6 +146,7 @@ describe('texts of the console', () => {
       health: healthView.shape.status.options,
       'executor-state': executorView.shape.state.options,
       severity: alertSeverities,
+      rule: alertKinds,
       action: bulkActions,
     };
     for (const [kind, words] of Object.entries(kinds)) {

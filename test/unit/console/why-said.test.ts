@@ -51,6 +51,11 @@ describe('why, said', () => {
     expect(changed({ action: 'raise_limit', target: 'limit/drm', value: 3 })).to.equal(
       '把共享限制 drm 的 max 提高到 3。',
     );
+    const suspended = { by: 'ann', reason: 'disk' };
+    const who = (of: typeof suspended | { by: null; reason: null }) =>
+      whySaid({ reason: 'suspended', message, details: {}, suspended: of });
+    expect(who(suspended)).to.equal('由 ann 挂起，直到有人恢复（disk）。');
+    expect(who({ by: null, reason: null })).to.equal('挂起，直到有人恢复。');
     const started = { count: 2, type: 'film', labels: ['gpu'], executor_id: null };
     expect(changed({ action: 'start_executor', target: 'type/film', value: started })).to.equal(
       '启动执行器：2 个，类型 film，gpu。',
