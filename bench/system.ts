@@ -21,11 +21,19 @@ export interface BenchMaster extends Child {
   readonly url: string;
 }
 
+const running = new Set<ChildProcess>();
+// A scenario that fails leaves nobody behind.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
   const child = fork(new URL(script, import.meta.url), [...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   const message = async <T>(): Promise<T> => (await nextMessage(child)) as T;
   return {
     message,
