@@ -274,13 +274,8 @@ function rearm({ spec }: DueTrigger, draft: Draft, now: number): void {
 
 /** Those in memory are told to end; what waits only in the store is asked for first, of what is known by heart. */
 function cancelRuns(state: State, activity: JobActivity, now: number, out: Output): void {
-  const ids = new Set(activity.liveIds);
-  if (activity.liveCount > ids.size) {
-    for (const { id, job } of state.tasks.values()) {
-      if (job?.name === activity.job && job.backfill === null) ids.add(id);
-    }
-  }
-  for (const id of ids) {
+  const { job, liveIds } = activity;
+  for (const id of new Set([...liveIds, ...state.tasks.idsOfJob(job)])) {
     const task = state.tasks.get(id);
     if (task !== undefined) cancelRequested(state, task, now, out);
     else out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId: id } });

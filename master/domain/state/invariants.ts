@@ -90,6 +90,8 @@ function checkTasks(state: State, expect: Expect): void {
   for (const [id, task] of state.tasks) {
     const what = () => `${id} is ${task.state} ${task.attempt} of ${task.executorId}`;
     expect(task.id === id, 'S2', what);
+    const isRun = task.job !== null && task.job.backfill === null;
+    expect(!isRun || state.tasks.idsOfJob(task.job.name).has(id), 'S3', what);
     if (task.state === 'waiting') {
       const inLane = state.lanes.get(task.lane)?.ready.find(task) === task;
       const inDelayed = state.delayed.find(task) === task;

@@ -28,6 +28,7 @@ import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
 import { type BookingsState, noBookings } from '../booking/bookings-state.ts';
 import { noWorks, type Works } from '../long-work/work.ts';
+import { LiveTasks } from './live-tasks.ts';
 import type { Policy } from './policy.ts';
 
 /** What operators set while the master runs. Null: nothing. */
@@ -89,7 +90,7 @@ export interface State {
   /** False once the master drains: nothing is accepted or offered any more. */
   accepting: boolean;
   /** Offered and running tasks, all of them, and the waiting ones that are in a window. */
-  readonly tasks: Map<string, Task>;
+  readonly tasks: LiveTasks;
   readonly open: OpenTasks;
   readonly kinds: Map<string, Kind>;
   readonly pins: Pins;
@@ -224,7 +225,7 @@ export const createState = (options: Start): State => ({
   alertAllowances: new Allowances(ALERTS_AT_ONCE_MAX, ALERTS_PER_SECOND_MAX),
   usage: { lastNumber: 0 },
   accepting: true,
-  tasks: new Map(),
+  tasks: new LiveTasks(),
   open: new OpenTasks(),
   kinds: new Map(),
   pins: { kindCount: 0, counts: new Map(), changed: new Set() },

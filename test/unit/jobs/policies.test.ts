@@ -141,7 +141,15 @@ describe('a job that is fired', () => {
       await harness.master.jobs(ALL).change({ type: 'jobRun', name: 'nightly', key, params: null });
     }
     expect(alive()).to.have.length(40);
+    const { tasks } = harness.engine.state ?? expect.fail('it leads');
+    const values = tasks.values.bind(tasks);
+    let lookCount = 0;
+    tasks.values = () => {
+      lookCount += 1;
+      return values();
+    };
     await pass(MINUTE);
+    expect(lookCount, 'looks at all tasks, also of others').to.equal(0);
     expect(alive()).to.deep.equal([1]);
   });
 
