@@ -220,6 +220,7 @@ export const wholeRows: {
       windows: [{ from: NOW, to: NOW + 1, parts: n === 0 ? null : [] }],
       executors: n === 1 ? [{ executorId: 'x-1', since: NOW }] : [],
       ranMs: n,
+      replacedMs: 2 * n,
       isUsed: n === 1,
       endingBefore: n === 2 ? NOW : null,
       endedAt: n < 2 ? null : NOW + n,

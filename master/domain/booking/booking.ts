@@ -81,6 +81,8 @@ export interface Booking extends BookingSpec {
   readonly executors: readonly Bound[];
   /** For how long attempts that have ended have run in this window, all together. */
   readonly ranMs: number;
+  /** For how long executors that others have replaced were booked in this window, all together. */
+  readonly replacedMs: number;
   /** A task of it was offered in this window. */
   readonly isUsed: boolean;
   /** Its tasks that are due before that instant, and wait, are yet to be ended; null: there are none. */
@@ -114,6 +116,11 @@ export function holdsFrom({ from, holdMs, leadMs }: Booking): number {
 /** When its executors are bound. */
 export function bindsAt({ from, leadMs }: Booking): number {
   return from - leadMs;
+}
+
+/** For how long an executor that it has was booked in its window so far. */
+export function bookedMs({ from, to }: Booking, { since }: Bound, now: number): number {
+  return Math.max(0, Math.min(now, to) - Math.max(from, since));
 }
 
 /** When its executors are released, where it has no task by then: time in which no master was there does not count. */

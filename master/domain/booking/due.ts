@@ -3,6 +3,7 @@ import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
 import {
   bindsAt,
+  bookedMs,
   type BookedPage,
   type Booking,
   type BookingState,
@@ -124,7 +125,7 @@ function endsBefore(booking: Booking): number {
 
 function nextOf(booking: Booking, windows: Booking['windows'], how: How, now: number): Booking {
   const [window] = windows;
-  const released = { ...booking, windows, executors: [], isUsed: false, ranMs: 0 };
+  const released = { ...booking, windows, executors: [], isUsed: false, ranMs: 0, replacedMs: 0 };
   if (window === undefined) {
     return { ...released, state: how === 'skipped' ? 'canceled' : how, endedAt: now };
   }
@@ -218,24 +219,20 @@ function forgetOld({ bookings }: State, row: Booking, now: number, out: Output):
 }
 
 /** What was booked and not used is usage too. Of this window, up to now: time of its executors, less what its tasks have run for. */
-function countBookedIdle(
-  state: State,
-  { id, type, group, from, to, executors, ranMs }: Booking,
-  now: number,
-  out: Output,
-): void {
+function countBookedIdle(state: State, booking: Booking, now: number, out: Output): void {
+  const { id, type, group, from, to, ranMs, replacedMs } = booking;
   const until = Math.min(now, to);
-  let bookedMs = 0;
+  let allMs = replacedMs;
   let runningMs = 0;
-  for (const { executorId, since } of executors) {
-    bookedMs += Math.max(0, until - Math.max(from, since));
-    const occupation = state.executors.get(executorId)?.occupation ?? null;
+  for (const bound of booking.executors) {
+    allMs += bookedMs(booking, bound, now);
+    const occupation = state.executors.get(bound.executorId)?.occupation ?? null;
     if (occupation === null || occupation.booking === null) continue;
     const startedAt = state.tasks.get(occupation.taskId)?.startedAt ?? until;
     runningMs += Math.max(0, until - Math.max(from, startedAt));
   }
   const { unwrittenRanMs = 0 } = state.bookings.active.get(id) ?? {};
-  const idleMs = bookedMs - ranMs - unwrittenRanMs - runningMs;
+  const idleMs = allMs - ranMs - unwrittenRanMs - runningMs;
   if (idleMs <= 0) return;
   const user = { group, project: null, env: null, user: null };
   count(state, out, { type, user }, now, { booked_idle_ms: idleMs });

@@ -88,6 +88,7 @@ function book(
     windows,
     executors: [],
     ranMs: 0,
+    replacedMs: 0,
     isUsed: false,
     endingBefore: null,
     endedAt: null,

@@ -5,7 +5,7 @@
  */
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
-import { bindsAt, type Booking } from './booking.ts';
+import { bindsAt, bookedMs, type Booking } from './booking.ts';
 import { type Executor, isFree, isServing } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { changePool } from '../steps/fleet.ts';
@@ -254,7 +254,12 @@ function bindAll(
     ...chosen.map(({ id: executorId }) => ({ executorId, since: now })),
   ];
   const windows = windowsWith(state, booking, executors, among);
-  enterPlan(state, putBooking(state, { ...booking, executors, windows }, out));
+  const replaced = booking.executors.filter(({ executorId }) => gone.has(executorId));
+  const replacedMs = replaced.reduce(
+    (sum, bound) => sum + bookedMs(booking, bound, now),
+    booking.replacedMs,
+  );
+  enterPlan(state, putBooking(state, { ...booking, executors, windows, replacedMs }, out));
   for (const executorId of gone) unbind(state, id, executorId, out);
   for (const executor of chosen) {
     changePool(state, executor);

@@ -77,6 +77,56 @@ describe('what a booking costs', () => {
     expect(ranMs()).to.equal(50 * SECOND);
   });
 
+  describe('is idle time once, where an executor is killed and another takes its place,', () => {
+    /** From `FROM` on whoever is bound is killed after so long; the other is bound once its lease has ended. */
+    const killAfter = (ms: number): { readonly other: string; readonly boundAt: number } => {
+      const [killed = ''] = boundIds();
+      passTo(FROM + ms);
+      scheduler.disconnect(killed);
+      scheduler.pass(MINUTE);
+      const [row] = scheduler.state.bookings.byId.get('bk-1')?.executors ?? [];
+      expect(row?.executorId).to.not.equal(killed);
+      return { other: row?.executorId ?? '', boundAt: row?.since ?? 0 };
+    };
+    const boundIds = () =>
+      scheduler.state.bookings.byId.get('bk-1')?.executors.map(({ executorId }) => executorId) ??
+      [];
+    const idleAtEnd = () => idleMs(passTo(FROM + 10 * MINUTE)) ?? 0;
+    /** Its only attempt, so that nothing is tried again. */
+    const once = { booking: 'bk-1', retry: { maxAttempts: 1, interval: 1 } };
+
+    beforeEach(() => {
+      scheduler.connect('e2');
+      // Nobody is to take it for unused.
+      book({ windowMs: 10 * MINUTE });
+      scheduler.submit({ id: 'late', ...once, runAt: FROM + 9 * MINUTE });
+      passTo(FROM);
+    });
+
+    it('which ran nothing', () => {
+      killAfter(3 * MINUTE);
+      passTo(FROM + 9 * MINUTE);
+      for (const id of boundIds()) scheduler.accept(id);
+      expect(idleAtEnd()).to.equal(9 * MINUTE);
+    });
+
+    it('which ran until then', () => {
+      scheduler.submit({ id: 'push', ...once, runAt: FROM });
+      const [first = ''] = boundIds();
+      scheduler.accept(first);
+      const { boundAt } = killAfter(3 * MINUTE);
+      scheduler.command({ type: 'cancelRequested', taskId: 'push' });
+      passTo(FROM + 9 * MINUTE);
+      const ranMs = boundAt - FROM;
+      for (const id of boundIds()) {
+        const { occupation } = scheduler.executor(id);
+        if (occupation?.taskId === 'late') scheduler.accept(id);
+      }
+      const left = 9 * MINUTE - ranMs;
+      expect(idleAtEnd()).to.be.within(left - SECOND, left + SECOND);
+    });
+  });
+
   it('is no look at what waits of others, where it has no tasks, or all are found', () => {
     scheduler.connect('e2');
     book();

@@ -45,6 +45,8 @@ export const NOT_OVER = "state NOT IN ('no_show', 'ended', 'canceled')";
 
 type Named = 'id' | 'state' | 'from' | 'to' | 'seq' | 'createdAt' | 'endedAt' | 'executors';
 
+type Defined = Omit<Booking, Named | 'replacedMs'> & Partial<Pick<Booking, 'replacedMs'>>;
+
 function definitionOf(row: Booking): string {
   const { id, state, from, to, seq, createdAt, endedAt, executors, ...rest } = row;
   return JSON.stringify(rest);
@@ -70,8 +72,11 @@ export const booking: WholeTable<'booking'> = {
   ),
   of(row) {
     const get = <T>(name: string): T => row[name] as T;
+    const definition = JSON.parse(get('definition')) as Defined;
     return {
-      ...(JSON.parse(get('definition')) as Omit<Booking, Named>),
+      ...definition,
+      // Rows that were written before this was counted do not say it.
+      replacedMs: definition.replacedMs ?? 0,
       id: get('id'),
       state: get<BookingState>('state'),
       from: get('from_at'),
