@@ -100,7 +100,7 @@ export class ApiCaller {
       timeout: TRY_TIMEOUT_MS,
       // A redirect would carry the token elsewhere.
       maxRedirects: 0,
-      ...(ca !== undefined && { httpsAgent: agentOf(ca) }),
+      httpsAgent: agentOf(ca),
       validateStatus: null,
       // Bodies come as text, and go as text: axios would parse it again to see whether it is JSON.
       transformRequest: [],
@@ -234,16 +234,21 @@ function waitOf({ retryAfterMs }: SodaError): number {
   return Math.min(retryAfterMs ?? 0, RETRY_AFTER_MS_MAX);
 }
 
-/** axios takes longer to load than all the rest together: whoever calls nobody need not wait for it. */
-/** A file is read as late as it can be: it may have been replaced. */
-function agentOf(ca: string | CaFile): Agent {
-  if (typeof ca === 'string') return new Agent({ ca, keepAlive: true });
-  const agent = new Agent({ keepAlive: true });
+/**
+ * A file is read as late as it can be: it may have been replaced. That certificates are checked is said, so that no
+ * NODE_TLS_REJECT_UNAUTHORIZED of the surroundings hands the token to anybody.
+ */
+function agentOf(ca: string | CaFile | undefined): Agent {
+  const options = { rejectUnauthorized: true, keepAlive: true };
+  if (ca === undefined) return new Agent(options);
+  if (typeof ca === 'string') return new Agent({ ...options, ca });
+  const agent = new Agent(options);
   const create = agent.createConnection.bind(agent);
-  agent.createConnection = (options, callback) => create({ ...options, ca: ca.pem }, callback);
+  agent.createConnection = (given, callback) => create({ ...given, ca: ca.pem }, callback);
   return agent;
 }
 
+/** axios takes longer to load than all the rest together: whoever calls nobody need not wait for it. */
 async function connection(defaults: CreateAxiosDefaults): Promise<AxiosInstance> {
   const { create } = await import('axios');
   return create(defaults);

@@ -23,6 +23,8 @@ export class Connection implements Dialled {
     const wsOptions = {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       ...(ca !== undefined && { ca }),
+      // Said, so that no NODE_TLS_REJECT_UNAUTHORIZED of the surroundings hands the token to anybody.
+      rejectUnauthorized: true,
       closeTimeout: CLOSE_TIMEOUT_MS,
       maxPayload: SESSION_LIMITS.frameBytesMax,
       perMessageDeflate: false,
