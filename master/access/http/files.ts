@@ -35,7 +35,10 @@ const zip = promisify(gzip);
 /** Made smaller by what they are. */
 const COMPRESSED = /^image\/png$/;
 
-/** `what` they are, in words, for whoever has not built them. Replies reject with a {@link Problem} where there is no such file. */
+/**
+ * `what` they are, in words, for whoever has not built them. Replies reject with a {@link Problem} where there is no such file.
+ * An `ETag` in their headers is that of the file as it is: zipped, it gets another one, for its bytes are others.
+ */
 export function repliesOf(files: ServedFiles, what: string) {
   const zipped = new Map<ServedFile, Promise<Buffer>>();
 
@@ -52,7 +55,10 @@ export function repliesOf(files: ServedFiles, what: string) {
     }
     const body = zipped.get(file) ?? zip(bytes);
     zipped.set(file, body);
-    return { body: await body, contentType, headers: { 'Content-Encoding': 'gzip', ...vary } };
+    const { ETag: tag } = headers;
+    const own = tag === undefined ? {} : { ETag: tag.replace(/"$/, '-gzip"') };
+    const all = { 'Content-Encoding': 'gzip', ...vary, ...own };
+    return { body: await body, contentType, headers: all };
   };
 }
 

@@ -69,6 +69,20 @@ describe('the documentation over HTTP', () => {
     expect(await encoding('/docs/shot-1.png')).to.equal(undefined);
   });
 
+  it('has another ETag zipped than as it is, each of them known again', async () => {
+    const path = '/docs/tutorial.html';
+    const gzip = { 'accept-encoding': 'gzip' };
+    const plain = (await face.get(path)).headers;
+    const zipped = (await face.get(path, gzip)).headers;
+    expect(zipped['etag']).to.match(/^"[\w-]{43}-gzip"$/);
+    expect(plain['etag']).to.equal(String(zipped['etag']).replace('-gzip', ''));
+    expect([plain['vary'], zipped['vary']]).to.deep.equal(['Accept-Encoding', 'Accept-Encoding']);
+    const ask = (tag: unknown) => face.get(path, { ...gzip, 'if-none-match': String(tag) });
+    const known = await ask(zipped['etag']);
+    expect([known.status, known.headers['vary']]).to.deep.equal([304, 'Accept-Encoding']);
+    expect((await ask(plain['etag'])).status).to.equal(200);
+  });
+
   it('leads to nothing else', async () => {
     const beside = [
       '..%2Fmain.js',
