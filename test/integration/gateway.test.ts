@@ -32,7 +32,7 @@ describe('executor gateway', () => {
   let chosen: string | undefined;
   /** What an upgrade with these headers is answered with. */
   async function upgrade(
-    headers: Record<string, string>,
+    headers: Record<string, string | readonly string[]>,
     path = EXECUTOR_PATH,
     method = 'GET',
   ): Promise<number> {
@@ -46,9 +46,9 @@ describe('executor gateway', () => {
         'sec-websocket-version': '13',
         'sec-websocket-key': Buffer.alloc(16).toString('base64'),
         'sec-websocket-protocol': SUBPROTOCOL,
-        ...headers,
       },
     });
+    for (const [name, value] of Object.entries(headers)) upgraded.setHeader(name, value);
     upgraded.end();
     return new Promise((resolve, reject) => {
       upgraded.on('error', reject);
@@ -83,6 +83,7 @@ describe('executor gateway', () => {
     expect(await upgrade({ 'sec-websocket-protocol': 'chat' })).to.equal(400);
     expect(await upgrade({ 'sec-websocket-protocol': `chat, ${SUBPROTOCOL}` })).to.equal(101);
     expect(await upgrade({}, undefined, 'POST')).to.equal(405);
+    expect(await upgrade({ host: ['127.0.0.1', 'elsewhere'] })).to.equal(400);
     for (const status of ['starting', 'draining', 'stopped'] as const) {
       master.status = status;
       expect(await upgrade({}), status).to.equal(503);

@@ -23,7 +23,7 @@ import {
   HELLO_BYTES_MAX,
   PONGS_UNSENT_MAX,
 } from '../../domain/bounds.ts';
-import type { Actor } from '../auth.ts';
+import { type Actor, hasOneHost } from '../auth.ts';
 import { Problem, problemOf } from '../http/problem.ts';
 import { Share } from '../share.ts';
 import type { ExecutorSessions } from './sessions.ts';
@@ -228,7 +228,9 @@ export class ExecutorGateway {
 }
 
 /** @throws {Problem} it cannot be an executor. */
-function checkUpgrade({ method, headers }: IncomingMessage): void {
+function checkUpgrade(request: IncomingMessage): void {
+  const { method, headers } = request;
+  if (!hasOneHost(request)) throw new Problem('invalid', 'A request has one Host header.');
   if (method !== 'GET') {
     throw new Problem('wrongMethod', 'Allowed here: GET.', { headers: { Allow: 'GET' } });
   }

@@ -15,7 +15,7 @@ import type { Tokens } from '../../application/process/tokens.ts';
 import type { Fill } from '../../domain/bounds.ts';
 import type { FeedLevel } from '../../domain/feed/feed-event.ts';
 import { executorRoutes, governanceRoute, probeRoutes } from '../routes/admin.ts';
-import type { Authorizer } from '../auth.ts';
+import { type Authorizer, hasOneHost } from '../auth.ts';
 import { actionOf } from '../actions.ts';
 import { rightOf } from '../rights.ts';
 import { BodyBudget } from '../body/read-body.ts';
@@ -229,8 +229,8 @@ function answering(options: HttpServerOptions, routes: readonly GuardedRoute[], 
 
 /** Whatever it asks for; null: it may go on. */
 function refusalOf(req: IncomingMessage): Problem | null {
-  const { expect, host } = req.headers;
-  if (host === undefined && req.httpVersion === '1.1') {
+  const { expect } = req.headers;
+  if (!hasOneHost(req)) {
     return new Problem('invalid', 'A request has one Host header.');
   }
   if (expect !== undefined && !/^100-continue$/i.test(expect)) {

@@ -174,6 +174,24 @@ describe('hostile HTTP', () => {
     }
   });
 
+  it('refuses a request that names no host, or several, and with HTTP/1.0 takes none', async () => {
+    const cases = [
+      ['GET /livez HTTP/1.1', 'Host: localhost\r\n', 200],
+      ['GET /livez HTTP/1.1', '', 400],
+      ['GET /livez HTTP/1.1', 'Host: localhost\r\nhost: localhost\r\n', 400],
+      ['GET /livez HTTP/1.0', '', 200],
+      ['GET /livez HTTP/1.0', 'Host: localhost\r\nHost: elsewhere\r\n', 400],
+    ] as const;
+    for (const [start, hosts, status] of cases) {
+      const socket = await face.dial();
+      const answer = everythingFrom(socket);
+      socket.write(`${start}\r\n${hosts}Connection: close\r\n\r\n`);
+      const text = await answer;
+      expect(text, start + hosts).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
+      if (status === 400) expect(text).to.include('A request has one Host header.');
+    }
+  });
+
   it('answers clients that offer HTTP/2, as Java does, and hands over WebSockets alone', async () => {
     const taken: string[] = [];
     face.http.server.on('upgrade', (request, socket) => {
