@@ -4,6 +4,7 @@ import {
   type CopyRequest,
   expectCertificates,
   expectKnown,
+  expectNoPassword,
   jsonObject,
   jsonText,
   type ListQuery,
@@ -308,6 +309,7 @@ function apiOf(options: ClientOptions): ApiCaller {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
   }
+  expectNoPassword(new URL(url));
   // What a timer cannot hold would be over at once.
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= TIMER_MS_MAX)) {
     throw new TypeError(`timeoutMs: expected milliseconds above 0, up to ${TIMER_MS_MAX}`);

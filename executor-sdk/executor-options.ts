@@ -9,6 +9,7 @@ import {
   LABEL_PATTERN,
   expectCertificates,
   expectKnown,
+  expectNoPassword,
   namespaceOf,
   SESSION_LIMITS,
   TASK_TYPE_PATTERN,
@@ -198,6 +199,7 @@ export function sessionUrl(text: string, given = namespaceOfEnvironment()): stri
   if (url === null || !/^(?:https?|wss?):$/.test(url.protocol)) {
     throw new TypeError(`url: expected http://host:port or ws://host:port, not ${text}`);
   }
+  expectNoPassword(url);
   url.protocol = url.protocol.replace('http', 'ws');
   const namespace = namespaceOf(text, given);
   if (url.pathname === '/' || withoutApiBase(text) !== text) {

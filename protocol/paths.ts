@@ -35,6 +35,16 @@ export function withoutApiBase(url: string): string {
   return url.replace(COPIED, '$1');
 }
 
+/** @throws {TypeError} who calls there would send a password that stands in the URL in place of the token. */
+export function expectNoPassword(url: { readonly username: string; readonly password: string }) {
+  const { username, password } = url;
+  if (username === '' && password === '') return;
+  throw new TypeError(
+    'url: expected one without a user or password, which would be sent in place of the token: ' +
+      'give the token by SODA_TOKEN, or by the option token',
+  );
+}
+
 /**
  * The namespace that is meant: the one given, or that of a URL which was copied so, or the default one.
  * @throws {TypeError} it is no name of a namespace, or the two differ.

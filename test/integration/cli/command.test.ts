@@ -59,6 +59,8 @@ describe('soda', function () {
         [/--limit.*Expected a whole number from 1 on/, ['booking', 'list', '--limit', '0']],
         [/--limit.*Expected a whole number from 1 on/, ['job', 'runs', 'a', '--limit', '-1']],
         [/expected the http or https URL/, ['task', 'list', '--url', 'localhost']],
+        [/one without a user or password/, ['task', 'list', '--url', 'https://a:secret@localhost']],
+        [/one without a user or password/, ['doctor', '--url', 'http://a:secret@localhost']],
         [/--params: .*JSON/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '{']],
         [/--params: ENOENT/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '@no']],
         [/soda: --port: expected a whole number/, ['master', '--port', 'none', '--print-config']],

@@ -155,6 +155,9 @@ describe('executor options', () => {
     for (const wrong of ['', 'master:18890', 'ftp://master', '/scheduler']) {
       expect(() => sessionUrl(wrong), wrong).to.throw(TypeError, 'url: expected');
     }
+    for (const wrong of ['https://user:pass@master', 'ws://user@master', 'wss://:pass@master/x']) {
+      expect(() => sessionUrl(wrong), wrong).to.throw(TypeError, /^url: .*in place of the token/);
+    }
   });
 
   it('names what is wrong, and makes an id where none is given', () => {
