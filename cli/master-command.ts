@@ -112,13 +112,13 @@ export function listenForSignals(): void {
 
 function end(): void {
   // The second time nobody wants to wait; a master that is killed loses nothing.
-  if (told.signal.aborted) process.exit(ExitCode.failed);
+  if (told.signal.aborted) leave(ExitCode.failed);
   told.abort();
   // A machine that is slow to load is no database that does not answer.
   if (!isBegun) return;
   setTimeout(() => {
     process.stderr.write('soda: the stop takes too long: ended without the rest of it\n');
-    process.exit(ExitCode.failed);
+    leave(ExitCode.failed);
   }, STOP_MS_MAX).unref();
 }
 
@@ -142,6 +142,14 @@ async function runUntilStopped(
     await master.stopped;
   } finally {
     // What a library has left open does not keep a master that has stopped.
-    setTimeout(() => process.exit(), LINGER_MS_MAX).unref();
+    setTimeout(() => leave(), LINGER_MS_MAX).unref();
   }
+}
+
+/** At once: `process.exit` waits for threads, and one that reads what does not answer never comes back. */
+function leave(code?: number): void {
+  if (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
+    process.stderr.write('soda: a file has not answered yet: the process ends itself by SIGKILL\n');
+    process.kill(process.pid, 'SIGKILL');
+  } else process.exit(code);
 }

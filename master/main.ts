@@ -42,7 +42,7 @@ import { createMetrics, type Metrics } from './infrastructure/telemetry/metrics.
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
-import { readTlsPair } from './infrastructure/tls-pair.ts';
+import { tlsPairReader } from './infrastructure/tls-pair.ts';
 import { connectionCountMax, createClock } from './infrastructure/system.ts';
 import { spareLog } from './infrastructure/telemetry/spare-log.ts';
 import {
@@ -261,7 +261,7 @@ async function certificateOf(
   of: Pick<Parameters<typeof Certificate.begin>[0], 'clock' | 'log' | 'duties'>,
 ): Promise<Certificate | null> {
   if (cert === null || key === null) return null;
-  return Certificate.begin({ ...of, read: () => readTlsPair({ cert, key }) });
+  return Certificate.begin({ ...of, read: tlsPairReader({ cert, key }) });
 }
 
 /** Where clients and executors come in. */

@@ -1,7 +1,7 @@
 /** Reads the certificate that the master shows, and its key. Keeps nothing, and knows no socket. */
 import { X509Certificate } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { BoundedFile, type Content } from './bounded-file.ts';
 
 export interface PairFiles {
   /** PEM: the certificate, then those between it and its CA. */
@@ -11,33 +11,35 @@ export interface PairFiles {
 }
 
 /**
- * A pair that TLS can be spoken with; whether it has expired is not looked at.
- * @throws naming the variable whose file is wrong, or both where they do not belong together.
+ * Reads a pair that TLS can be spoken with; whether it has expired is not looked at. Rejects naming the variable whose
+ * file is wrong, or both where they do not belong together.
  */
-export async function readTlsPair(files: PairFiles) {
-  const [cert, key] = await Promise.all([
-    readNamed('SODA_TLS_CERT', files.cert),
-    readNamed('SODA_TLS_KEY', files.key),
-  ]);
-  const leaf = parsed('SODA_TLS_CERT', 'holds no certificate', () => new X509Certificate(cert));
-  parsed('SODA_TLS_KEY', 'holds no key without a passphrase', () => createSecureContext({ key }));
-  const both = 'SODA_TLS_CERT, SODA_TLS_KEY';
-  parsed(both, 'do not belong together', () => createSecureContext({ cert, key }));
-  return {
-    cert,
-    key,
-    expiresAt: Date.parse(leaf.validTo),
-    /** Every user of this machine can read the key. */
-    isKeyOpen: ((await stat(files.key)).mode & 0o004) !== 0,
+export function tlsPairReader(files: PairFiles) {
+  const certFile = new BoundedFile(files.cert);
+  const keyFile = new BoundedFile(files.key);
+  return async () => {
+    const cert = (await readNamed('SODA_TLS_CERT', files.cert, certFile)).bytes;
+    const { bytes: key, mode } = await readNamed('SODA_TLS_KEY', files.key, keyFile);
+    const leaf = parsed('SODA_TLS_CERT', 'holds no certificate', () => new X509Certificate(cert));
+    parsed('SODA_TLS_KEY', 'holds no key without a passphrase', () => createSecureContext({ key }));
+    const both = 'SODA_TLS_CERT, SODA_TLS_KEY';
+    parsed(both, 'do not belong together', () => createSecureContext({ cert, key }));
+    return {
+      cert,
+      key,
+      expiresAt: Date.parse(leaf.validTo),
+      /** Every user of this machine can read the key. */
+      isKeyOpen: (mode & 0o004) !== 0,
+    };
   };
 }
 
-async function readNamed(variable: string, file: string): Promise<Buffer> {
+async function readNamed(variable: string, path: string, file: BoundedFile): Promise<Content> {
   try {
-    return await readFile(file);
+    return await file.read();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${variable}: ${file} cannot be read (${code})`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`${variable}: ${path} cannot be read (${code ?? message})`, { cause: error });
   }
 }
 

@@ -1,8 +1,9 @@
 /** `soda master` as a process among others: whoever reads its log, and whoever ends it. */
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { freePort } from '../../helpers/free-port.ts';
@@ -98,5 +99,25 @@ describe('soda master', function () {
     ]);
     expect({ code, signal }).to.deep.equal({ code: 0, signal: null });
     expect(out, 'none begins').to.equal('');
+  });
+
+  it('ends when it is told to though a file does not answer', async () => {
+    const { folder } = suite;
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    // As on a mount that hangs: who opens a pipe waits in a thread for somebody who writes to it.
+    const hanging = `import { readFile } from 'node:fs'; readFile('${pipe}', () => {});`;
+    const port = await freePort();
+    const child = start(['master', '--port', String(port), '--data-dir', 'hanging'], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hanging)}`,
+    });
+    const said = [text(child.stdout), text(child.stderr)];
+    const ended = once(child, 'close') as Promise<[number | null, string | null]>;
+    await takesWork(port);
+    child.kill('SIGTERM');
+    expect((await ended)[1]).to.equal('SIGKILL');
+    const [out, err] = await Promise.all(said);
+    expect(out).to.include('the master has stopped');
+    expect(err).to.include('a file has not answered yet: the process ends itself by SIGKILL');
   });
 });

@@ -1,4 +1,5 @@
 /** A master that speaks TLS by itself, and those who come to it. */
+import { execFileSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
@@ -16,7 +17,7 @@ import { expect } from 'chai';
 import { createListener } from '../../../master/access/http/listener.ts';
 import { Certificate } from '../../../master/application/process/certificate.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
-import { readTlsPair } from '../../../master/infrastructure/tls-pair.ts';
+import { tlsPairReader } from '../../../master/infrastructure/tls-pair.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { SodaCommand } from '../../helpers/soda/command.ts';
 import { type MadePair, makePair, OPENSSL_MISSING } from '../../helpers/system/certificates.ts';
@@ -196,6 +197,14 @@ describe('TLS by the master itself (openssl)', () => {
     expect(await failed({ ...pair, cert: '/no/such' })).to.match(/^SODA_TLS_CERT: .*\(ENOENT\)/);
     expect(await failed({ ...pair, key: pair.cert })).to.match(/^SODA_TLS_KEY: holds no key/);
     expect(await failed({ ...pair, key: ca.key })).to.match(/CERT, SODA_TLS_KEY: do not belong/);
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reason = 'cannot be read (it is no regular file)';
+    expect(await failed({ ...pair, cert: pipe })).to.equal(`SODA_TLS_CERT: ${pipe} ${reason}`);
+    expect(await failed({ ...pair, key: pipe })).to.equal(`SODA_TLS_KEY: ${pipe} ${reason}`);
+    const large = join(folder, 'large');
+    writeFileSync(large, Buffer.alloc(1_048_577));
+    expect(await failed({ ...pair, cert: large })).to.match(/\(it has more than 1048576 bytes\)$/);
   });
 
   it('shows a certificate that is replaced, keeps the old one for a broken one, and cuts nobody off', async () => {
@@ -211,7 +220,7 @@ describe('TLS by the master itself (openssl)', () => {
     const say = (message: string) => void lines.push(message);
     const log = { debug: say, info: say, warn: say, error: say };
     const duties = new Duties(clock);
-    const read = () => readTlsPair(files);
+    const read = tlsPairReader(files);
     const certificate = await Certificate.begin({ read, clock, log, duties });
     const server = createListener({}, certificate, (req, res) => res.end(req.url));
     await serve(server);
@@ -234,6 +243,13 @@ describe('TLS by the master itself (openssl)', () => {
     expect(duties.views()[0]?.last?.error).to.match(/SODA_TLS_CERT: holds no certificate/);
     expect(lines.filter((line) => line.includes('the old one is kept'))).to.have.length(1);
     expect(nameOf(await dial(port))).to.equal('CN=first');
+    // Whoever reads it waits for somebody who writes.
+    rmSync(files.cert);
+    execFileSync('mkfifo', [files.cert]);
+    await looked();
+    expect(certificate.isStale).to.equal(true);
+    expect(duties.views()[0]?.last?.error).to.include('it is no regular file');
+    rmSync(files.cert);
 
     put(makePair(folder, 'second', { ca, days: 5 }));
     await looked();
