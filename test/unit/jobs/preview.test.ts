@@ -1,5 +1,6 @@
 /** What the preview of a backfill costs: it ends with whoever asked, and reads for so long at most. */
 import { expect } from 'chai';
+import { triggerErrors } from '../../../master/access/routes/jobs/trigger-errors.ts';
 import { previewBackfill } from '../../../master/application/jobs/backfill.ts';
 import type { TaskStore } from '../../../master/application/ports.ts';
 import { PREVIEW_MS_MAX } from '../../../master/domain/bounds.ts';
@@ -68,5 +69,36 @@ describe('the preview of a backfill', () => {
     );
     expect(failed).to.equal('nobody waits for it any more');
     expect(reads()).to.equal(1);
+  });
+});
+
+describe('what is checked of triggers', () => {
+  it('asks for one zone at a time: each that is new costs milliseconds', () => {
+    const zones = Intl.supportedValuesOf('timeZone').slice(0, 30);
+    const triggers = [...zones, 'Nowhere/A', 'Nowhere/B'].map((zone, at) => {
+      return { name: `t${at}`, cron: '0 3 * * *', zone };
+    });
+    const { DateTimeFormat } = Intl;
+    let madeCount = 0;
+    Intl.DateTimeFormat = new Proxy(DateTimeFormat, {
+      construct(made, args) {
+        madeCount += 1;
+        return Reflect.construct(made, args) as object;
+      },
+    });
+    try {
+      const check = triggerErrors('nightly', triggers, { hasCalendar: () => true });
+      for (let step = check.next(); ; step = check.next()) {
+        expect(madeCount).to.be.at.most(3);
+        madeCount = 0;
+        if (step.done !== true) continue;
+        expect(step.value.map(({ field }) => field)).to.deep.equal([
+          ...['triggers[30].zone', 'triggers[31].zone'],
+        ]);
+        return;
+      }
+    } finally {
+      Intl.DateTimeFormat = DateTimeFormat;
+    }
   });
 });

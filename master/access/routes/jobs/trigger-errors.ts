@@ -23,12 +23,14 @@ export function* triggerErrors(
 ): Generator<void, FieldError[]> {
   const found: FieldError[] = [];
   const names = new Set<string>();
-  // One is hinted at: each costs milliseconds.
-  const wrong = triggers.find(({ zone = 'UTC' }) => !isZone(zone));
+  let isHinted = false;
   for (const [index, trigger] of triggers.entries()) {
     const at = `triggers[${index}]`;
     const name = trigger.name ?? 'default';
-    const errors = ownErrors(job, trigger, rules, trigger === wrong);
+    // One is hinted at: each costs milliseconds, and so does each zone that is new.
+    const isWrong = !isZone(trigger.zone ?? 'UTC');
+    const errors = ownErrors(job, trigger, rules, isWrong && !isHinted);
+    isHinted ||= isWrong;
     if (trigger.name === undefined && triggers.length > 1) {
       errors.push({ field: 'name', message: 'of several triggers each needs a name' });
     } else if (names.has(name)) errors.push({ field: 'name', message: 'another has that name' });
