@@ -13,7 +13,7 @@ import { itKeepsCalendars } from './calendars.ts';
 import { describeReports, filesOf } from './reports.ts';
 import { itKeepsJobs } from './jobs.ts';
 import { itGoesByKeys } from './keys.ts';
-import { itLists } from './lists.ts';
+import { itLists, itLooksThrough } from './lists.ts';
 import { itKeepsPlaces } from './places.ts';
 import { itDoesToMany } from './many.ts';
 import { itSets } from './settings.ts';
@@ -346,6 +346,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
 
   itTellsOfWhatIsKept(console, () => logIn(ADMIN));
   describeReports(console);
+  itLooksThrough(console);
 
   it('shows to each role what it may do, and of a group what is its own', async () => {
     await page.getByRole('button', { name: 'Log out' }).click();

@@ -1,5 +1,7 @@
 /** Part of `browser.test.ts`: what lists and figures say where there is more than one request looks at. */
 import { expect } from 'chai';
+import { CloseCode, type LogPage } from '@soda-scheduler/protocol';
+import { RawExecutor } from '../../helpers/raw-executor.ts';
 import type { Console } from './console.ts';
 
 /** @param of once the tests run. */
@@ -162,6 +164,137 @@ export function itLists(of: () => Console): void {
     await page.getByLabel('held-1').uncheck();
     await page.getByRole('heading', { name: 'Tasks' }).hover();
     await row('held-1').waitFor({ state: 'detached' });
+    await go('#/tasks?type=paged');
+  });
+}
+
+/** After all that counts what was done lately. @param of once the tests run. */
+export function itLooksThrough(of: () => Console): void {
+  it('finds whatever has an id, from any page, also where it is in another namespace', async () => {
+    const { page, go, api } = of();
+    const template = {
+      task: { type: 'film', params: { source: 'a.mov' } },
+      user: { group: 'video' },
+    };
+    const triggers = [{ name: 'default', cron: '0 3 1 1 *', zone: 'UTC' }];
+    await api('PUT', '/job/film-nightly', { template, triggers });
+    await api('PUT', '/namespace/studio', {});
+    const task = { id: 'afar-1', type: 'film' };
+    await api('POST', '/ns/studio/task/submit', { task, user: { group: 'video' } });
+    const results = page.getByRole('search').getByRole('listitem');
+    const look = async (from: string, id: string) => {
+      await go(`#/${from}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type(id);
+      await results.first().waitFor();
+      await page.getByText('Still looking …').waitFor({ state: 'detached' });
+      const found = await results.allInnerTexts();
+      await page.keyboard.press('Escape');
+      return found;
+    };
+    expect(await look('audit', 'film')).to.deep.equal([
+      ...['Task film-2', 'Task film-1', 'Type film', 'Job film-nightly'],
+    ]);
+    expect(await look('reports', 'gpu-1')).to.deep.equal(['Executor gpu-1']);
+    expect(await look('alert-rules', 'afar-1')).to.deep.equal(['Task afar-1 studio']);
+    expect(await look('tokens', 'no-such-id')).to.deep.equal(['Nothing has this id.']);
+    await api('DELETE', '/job/film-nightly');
+    await api('POST', '/ns/studio/task/afar-1/cancel');
+    await api('DELETE', '/ns/studio/task/afar-1');
+    await api('DELETE', '/namespace/studio');
+  });
+
+  it('counts the tasks of each state beside its name, and only what it can count', async () => {
+    const { page, go, api } = of();
+    const tabs = page.getByRole('navigation', { name: 'State' });
+    const said = (text: RegExp) => tabs.getByRole('link', { name: text }).waitFor();
+    const submit = (id: string) =>
+      api('POST', '/task/submit', { task: { id, type: 'counted' }, user: { group: 'video' } });
+    for (const n of [1, 2, 3]) await submit(`counted-${n}`);
+    await go('#/tasks?type=counted');
+    await said(/^Waiting\s*3$/);
+    await api('POST', '/task/counted-1/suspend', { reason: 'later' });
+    await said(/^Waiting\s*2$/);
+    await said(/^Suspended\s*1$/);
+    const counted = await api('GET', '/tasks/count?type=counted');
+    expect(counted['states']).to.include({ waiting: 2, suspended: 1 });
+    await go('#/tasks?type=counted&id_prefix=counted-2');
+    await page.getByRole('link', { name: 'counted-1' }).waitFor({ state: 'detached' });
+    await said(/^Waiting$/);
+    await go('#/tasks?type=paged');
+  });
+
+  it('shows the log that is kept of one that was too long, and how much of it is not', async () => {
+    const { page, go, api, says } = of();
+    const lineCount = 25_000;
+    const params = { attempts: [[{ lines: lineCount }]] };
+    await api('POST', '/task/submit', {
+      task: { id: 'long-log', type: 'work', params },
+      user: { group: 'video' },
+    });
+    await go('#/task/long-log');
+    await page.locator('.head').getByText('Succeeded').waitFor();
+    const read = async (after: string) => {
+      const path = `/task/long-log/logs?limit=1000&wait=5&after=${after}`;
+      return (await api('GET', path)) as unknown as LogPage;
+    };
+    // What is kept changes until all of it is there.
+    for (let after = '1.0', isEnded = false; !isEnded; ) {
+      ({ next: after, ended: isEnded } = await read(after));
+    }
+    let [kept, dropped] = [0, 0];
+    for (let after = '1.0', isEnded = false; !isEnded; ) {
+      const part = await read(after);
+      kept += part.lines.length;
+      dropped += part.dropped;
+      ({ next: after, ended: isEnded } = part);
+    }
+    expect(kept + dropped).to.equal(lineCount);
+    expect(dropped).to.be.above(1_000);
+    await page.reload();
+    await says(`${dropped.toLocaleString('en')} lines were dropped: the log was too long.`);
+    await page.locator('.log').getByText(`line ${lineCount} of ${lineCount}`).waitFor();
+    await go('#/tasks?type=paged');
+  });
+
+  it('pages through more executors than one request brings, and counts all of them', async () => {
+    const { page, go, api, system } = of();
+    const { token } = await api('POST', '/tokens', { name: 'crowd', role: 'executor' });
+    const join = (n: number) =>
+      RawExecutor.join(
+        system.port,
+        { executor_id: `crowd-${String(n).padStart(3, '0')}`, incarnation: `i${n}` },
+        'default',
+        String(token),
+      );
+    const crowd = await Promise.all(Array.from({ length: 205 }, (_, n) => join(n)));
+    const beat = () => {
+      for (const one of crowd) {
+        one.send({ type: 'heartbeat', n: 1, ack: 0, state: 'idle', running: [] });
+      }
+    };
+    try {
+      await go('#/executors');
+      // What is counted of all is seldom asked for.
+      await page.reload();
+      await page.getByRole('link', { name: 'crowd-199' }).waitFor();
+      await page.getByRole('link', { name: 'crowd-000' }).waitFor();
+      expect(await page.getByRole('link', { name: 'crowd-204' }).count()).to.equal(0);
+      // Of all of them, not of those that are shown.
+      await page.getByText(/Idle 20[5-9]/).waitFor();
+      // They go on for a lease, however slow the machine is.
+      beat();
+      await page.getByRole('link', { name: 'Next page' }).click();
+      await page.getByRole('link', { name: 'crowd-204' }).waitFor();
+      expect(await page.getByRole('link', { name: 'crowd-000' }).count()).to.equal(0);
+      beat();
+      await page.goBack();
+      await page.getByRole('link', { name: 'crowd-000' }).waitFor();
+    } finally {
+      for (const one of crowd) one.socket.close(CloseCode.leaving);
+      await api('DELETE', '/token/crowd');
+    }
     await go('#/tasks?type=paged');
   });
 }

@@ -63,6 +63,9 @@ const steps = {
   },
   checkpoint: (value, _, ctx) => ctx.checkpoint(value),
   log: (text, _, ctx) => ctx.log.error(text),
+  lines: (count, _, ctx) => {
+    for (let n = 1; n <= count; n += 1) ctx.log.info(`line ${n} of ${count}`);
+  },
   fail: ({ message = 'as told', retryable = true, retryAfterMs }) => {
     if (!retryable) throw new NonRetryableError(message);
     throw new RetryableError(message, { retryAfterMs });
