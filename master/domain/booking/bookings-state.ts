@@ -18,6 +18,8 @@ export interface ActiveBooking {
   readonly graceUntil: number;
   /** Since when it has been bound and tasks of it might have come: no master was there before. Null: it is not bound. */
   seenFrom: number | null;
+  /** Its window has begun, and its tasks were looked for. */
+  isOpen: boolean;
   /** Rows were asked whether a task for this window waits. */
   isAsked: boolean;
   /** `ranMs` that its row does not say yet, and when it last did. */

@@ -12,7 +12,8 @@ import {
   noShowAt,
 } from './booking.ts';
 import { TIME_END } from '../schedule/local-time.ts';
-import { isAtRest } from '../model/task.ts';
+import { isAtRest, isDue, type Task } from '../model/task.ts';
+import { release } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
 import { beginEnding } from '../steps/cancel.ts';
 import { finish } from '../steps/finish.ts';
@@ -41,11 +42,12 @@ export function advance(state: State, id: string, now: number, out: Output): voi
   } else if (booking.state !== 'bound' && holdsFrom(booking) <= now) {
     activate(state, booking, null);
   }
+  open(state, booking, now, out);
   const { graceUntil: grace = 0, seenFrom } = state.bookings.active.get(id) ?? {};
   if (grace <= now && grace > 0) state.bookings.isUnsettled = true;
   const isOpen = booking.state === 'bound';
   const times = isOpen
-    ? [grace, noShowAt(booking, seenFrom ?? now), booking.to]
+    ? [grace, booking.from, noShowAt(booking, seenFrom ?? now), booking.to]
     : [holdsFrom(booking), bindsAt(booking), booking.to];
   wakeAt(state, id, Math.min(...times.filter((at) => at > now)));
 }
@@ -61,6 +63,26 @@ export function endPastWindows(state: State, now: number, out: Output): void {
   bookings.nextEndAt = Number.POSITIVE_INFINITY;
   for (const id of bookings.active.keys()) {
     bookings.nextEndAt = Math.min(bookings.nextEndAt, endOf(id));
+  }
+}
+
+/** Its tasks are read where more are due with them than are looked at at once: theirs are not to wait behind these. */
+function open(state: State, booking: Booking, now: number, out: Output): void {
+  const { bookings, delayed } = state;
+  const active = bookings.active.get(booking.id);
+  if (booking.state !== 'bound' || booking.from > now || !active || active.isOpen) return;
+  active.isOpen = true;
+  const dueAt = delayed.first()?.dueAt ?? delayed.until?.time ?? Number.POSITIVE_INFINITY;
+  const isTasked = (bookings.taskCounts.get(booking.id) ?? 0) > 0;
+  if (isTasked && dueAt <= now) askForBooked(booking.id, out);
+}
+
+/** Those that are due do not wait behind others that are. */
+function bringForward(state: State, rows: readonly Task[], now: number, out: Output): void {
+  for (const row of rows) {
+    const task = state.tasks.get(row.id) ?? row;
+    if (task.state !== 'waiting' || !isDue(task, now)) continue;
+    release(state, task, now, out);
   }
 }
 
@@ -172,7 +194,8 @@ export function bookedLoaded(state: State, page: BookedPage, now: number, out: O
   const booking = state.bookings.byId.get(page.booking);
   if (booking === undefined) return;
   if (booking.endingBefore !== null) endBooked(state, booking, page, now, out);
-  else if (page.tasks.length === 0 && isUnused(state, booking, now)) {
+  else if (page.tasks.length > 0) bringForward(state, page.tasks, now, out);
+  else if (isUnused(state, booking, now)) {
     endWindow(state, booking, 'no_show', now, out);
   }
   if (state.bookings.byId.get(booking.id)?.endingBefore === null)

@@ -350,6 +350,7 @@ export function activate(
     isWanting: true,
     graceUntil,
     seenFrom: null,
+    isOpen: false,
     isAsked: false,
     unwrittenRanMs: 0,
     ranWrittenAt: Number.NEGATIVE_INFINITY,

@@ -169,6 +169,14 @@ export function releaseDue(state: State, now: number, out: Output): void {
   }
 }
 
+/** One that is due, and was read: it is in its lane, before others that have become due have come to theirs. */
+export function release(state: State, task: Task, now: number, out: Output): void {
+  const lane = laneOf(state, task);
+  if (lane.ready.find(task) !== undefined) return;
+  displace(state, task, lane);
+  place(state, task, now, out);
+}
+
 /** Nothing of the lane is in memory any more: it is read from the start. */
 export function unload(state: State, lane: Lane): void {
   for (let last = lane.ready.evictLast(); last !== undefined; last = lane.ready.evictLast()) {

@@ -1,6 +1,7 @@
 /** A window of which nobody makes use: tasks for later windows of the same booking hold nothing off. */
 import { expect } from 'chai';
 import { read } from '../../../master/application/engine/read.ts';
+import { RELEASE_COUNT_MAX } from '../../../master/domain/bounds.ts';
 import type { BookedWanted } from '../../../master/domain/booking/booking.ts';
 import type { Output } from '../../../master/domain/effects.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
@@ -84,6 +85,21 @@ describe('a window of a booking that nobody uses', () => {
     expect(questions(answer([one]))).to.equal(1);
     answer([]);
     expect(booking()).to.include({ from: FROM + 20 * MINUTE });
+  });
+
+  it('is open for its tasks at its second, though more are due then than one tick looks at', () => {
+    const from = scheduler.now + 40 * SECOND;
+    book({ everyMs: null, firstFrom: from });
+    const others = Array.from({ length: RELEASE_COUNT_MAX + 100 }, (_, index) => `other-${index}`);
+    scheduler.submit(...others.map((id) => ({ id, runAt: from })));
+    scheduler.submit({ id: 'push', booking: 'bk-1' });
+    const push = scheduler.task('push');
+    passTo(from - 1);
+    scheduler.now = from;
+    const out = scheduler.send({ type: 'ticked' });
+    expect([offers(out), questions(out)]).to.deep.equal([[], 1]);
+    expect(offers(answer([push]))).to.deep.equal(['push -> e1']);
+    expect(questions(scheduler.send({ type: 'ticked' }))).to.equal(0);
   });
 
   it('is not asked about where it is the only one: all of its tasks are for it', () => {
