@@ -1,5 +1,5 @@
 /** Reads the certificate that the master shows, and its key. Keeps nothing, and knows no socket. */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { BoundedFile, type Content } from './bounded-file.ts';
 
@@ -22,8 +22,14 @@ export function tlsPairReader(files: PairFiles) {
     const { bytes: key, mode } = await readNamed('SODA_TLS_KEY', files.key, keyFile);
     const leaf = parsed('SODA_TLS_CERT', 'holds no certificate', () => new X509Certificate(cert));
     parsed('SODA_TLS_KEY', 'holds no key without a passphrase', () => createSecureContext({ key }));
-    const both = 'SODA_TLS_CERT, SODA_TLS_KEY';
-    parsed(both, 'do not belong together', () => createSecureContext({ cert, key }));
+    parsed('SODA_TLS_CERT', 'holds what TLS does not take', () => secureOf(cert));
+    // OpenSSL says nothing of two that are of different kinds.
+    if (!leaf.checkPrivateKey(createPrivateKey(key))) {
+      throw new Error('SODA_TLS_CERT, SODA_TLS_KEY: do not belong together');
+    }
+    parsed('SODA_TLS_CERT, SODA_TLS_KEY', 'cannot be used', () =>
+      createSecureContext({ cert, key }),
+    );
     return {
       cert,
       key,
@@ -32,6 +38,18 @@ export function tlsPairReader(files: PairFiles) {
       isKeyOpen: (mode & 0o004) !== 0,
     };
   };
+}
+
+/** @throws in words where it is below the floor that OpenSSL has for keys and signatures. */
+function secureOf(cert: Buffer): void {
+  try {
+    createSecureContext({ cert });
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (!/_(?:KEY_TOO_SMALL|MD_TOO_WEAK)$/.test(code)) throw error;
+    const why = message.replace(/^.*::/, '');
+    throw new Error(`a key or a signature that is too weak for it: ${why}`, { cause: error });
+  }
 }
 
 async function readNamed(variable: string, path: string, file: BoundedFile): Promise<Content> {

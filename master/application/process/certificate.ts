@@ -55,8 +55,7 @@ export class Certificate implements Part {
 
   /** Until it expires, by the wall clock; below zero once it has. */
   get secondsLeft(): number {
-    const { clock } = this.#options;
-    return (this.#pair.expiresAt - clock.now() - clock.departureMs()) / 1000;
+    return this.#leftOf(this.#pair);
   }
 
   /** Another one is there, and cannot be used. */
@@ -87,19 +86,28 @@ export class Certificate implements Part {
   async #look(): Promise<Found> {
     const read = await this.#options.read();
     const { cert, key } = this.#pair;
+    const isSame = read.cert.equals(cert) && read.key.equals(key);
+    if (!isSame && this.#leftOf(read) <= 0 && this.secondsLeft > 0) {
+      throw new Error('SODA_TLS_CERT: it has expired, and the one in use has not');
+    }
     this.#trouble = null;
-    if (read.cert.equals(cert) && read.key.equals(key)) return { foundCount: 0, doneCount: 0 };
+    if (isSame) return { foundCount: 0, doneCount: 0 };
     this.#take(read);
     this.#pair = read;
     this.#tell('the certificate was replaced');
     return { foundCount: 1, doneCount: 1 };
   }
 
+  #leftOf({ expiresAt }: TlsPair): number {
+    const { clock } = this.#options;
+    return (expiresAt - clock.now() - clock.departureMs()) / 1000;
+  }
+
   /** Said once for each trouble: it may last. */
   #keep(trouble: string): void {
     if (trouble !== this.#trouble) {
       const fields = { event: 'tls', error: trouble };
-      this.#options.log.error('the certificate cannot be read anew: the old one is kept', fields);
+      this.#options.log.error('the new certificate cannot be used: the old one is kept', fields);
     }
     this.#trouble = trouble;
   }

@@ -17,15 +17,17 @@ export function makePair(
     ca,
     names = 'DNS:localhost,IP:127.0.0.1',
     days = 30,
+    kind = ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],
   }: {
     readonly ca?: MadePair;
     readonly names?: string;
     readonly days?: number;
+    /** Of its key. */
+    readonly kind?: readonly string[];
   } = {},
 ): MadePair {
   const pair = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
   const signer = ca === undefined ? [] : ['-CA', ca.cert, '-CAkey', ca.key];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const extensions = [
     ...['-addext', `subjectAltName=${names}`],
     ...(ca === undefined ? [] : ['-addext', 'basicConstraints=critical,CA:FALSE']),
@@ -33,7 +35,18 @@ export function makePair(
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', ...kind, '-subj', `/CN=${name}`, '-days', String(days), ...signer],
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        ...kind,
+        '-nodes',
+        '-subj',
+        `/CN=${name}`,
+        '-days',
+        String(days),
+        ...signer,
+      ],
       ...[...extensions, '-keyout', pair.key, '-out', pair.cert],
     ],
     { stdio: 'pipe' },

@@ -197,6 +197,10 @@ describe('TLS by the master itself (openssl)', () => {
     expect(await failed({ ...pair, cert: '/no/such' })).to.match(/^SODA_TLS_CERT: .*\(ENOENT\)/);
     expect(await failed({ ...pair, key: pair.cert })).to.match(/^SODA_TLS_KEY: holds no key/);
     expect(await failed({ ...pair, key: ca.key })).to.match(/CERT, SODA_TLS_KEY: do not belong/);
+    const rsa = makePair(folder, 'rsa', { ca, kind: ['rsa:2048'] });
+    expect(await failed({ ...pair, key: rsa.key })).to.match(/CERT, SODA_TLS_KEY: do not belong/);
+    const weak = makePair(folder, 'weak', { ca, kind: ['rsa:512'] });
+    expect(await failed(weak)).to.match(/^SODA_TLS_CERT: .*too weak for it: ee key too small\)$/);
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const reason = 'cannot be read (it is no regular file)';
@@ -250,6 +254,15 @@ describe('TLS by the master itself (openssl)', () => {
     expect(certificate.isStale).to.equal(true);
     expect(duties.views()[0]?.last?.error).to.include('it is no regular file');
     rmSync(files.cert);
+
+    const nowMs = Date.now() - clock.now();
+    clock.setWall(nowMs + 2 * 86_400_000);
+    put(makePair(folder, 'expired', { ca, days: 1 }));
+    await looked();
+    expect(certificate.isStale).to.equal(true);
+    expect(duties.views()[0]?.last?.error).to.include('SODA_TLS_CERT: it has expired, and');
+    expect(nameOf(await dial(port))).to.equal('CN=first');
+    clock.setWall(nowMs);
 
     put(makePair(folder, 'second', { ca, days: 5 }));
     await looked();
