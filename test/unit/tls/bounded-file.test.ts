@@ -1,6 +1,6 @@
 /** Reading a file that may not answer. */
 import { expect } from 'chai';
-import { BoundedFile, type Content } from '../../master/infrastructure/bounded-file.ts';
+import { BoundedFile, type Content } from '../../../master/infrastructure/bounded-file.ts';
 
 describe('a file that may not answer', () => {
   it('is given up in time, asked once only while it hangs, and read again once it answers', async () => {
