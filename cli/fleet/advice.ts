@@ -10,6 +10,10 @@
 const ARRIVALS_MAX = 20_000;
 const PLAY_COUNT = 5;
 const BOOTSTRAP_COUNT = 20;
+/** With fewer run times than these nobody knows how long the long ones are. */
+export const RUNS_FEW = 30;
+/** 100 − 99.9 is a little less than 0.1: a task that may be late is not to be lost by that. */
+const ROUNDING = 1e-9;
 
 export interface Observed {
   /** In order, each of this length; those that are missing are of times of which nothing is known. */
@@ -27,7 +31,10 @@ export interface Objective {
 
 export interface Advice {
   readonly executors: number;
-  /** At least nine of ten repetitions with other arrivals and run times of the same kind are between these. */
+  /**
+   * Nine of ten repetitions of this span, with other arrivals and run times of the same kind, are between these: `low` where
+   * those of a point are spread over it, `high` where they all come at its beginning. Another span may differ more.
+   */
   readonly low: number;
   readonly high: number;
   /** How many executors would be busy on average. */
@@ -47,24 +54,39 @@ export function adviseFleet(
   const cameAt = points.flatMap(({ at, accepted }) => Array.from({ length: accepted }, () => at));
   if (cameAt.length === 0 || runMs.length === 0) return null;
   const drawn = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
-  const need = (starts: readonly number[], runs: readonly number[]): number => {
-    const arrivals = Float64Array.from(starts, (at) => at + random() * pointMs).sort();
+  const need = (starts: readonly number[], runs: readonly number[], spreadMs: number): number => {
+    const arrivals = Float64Array.from(starts, (at) => at + random() * spreadMs).sort();
     const lengths = Float64Array.from(starts, () => drawn(runs));
     return leastExecutors(arrivals, lengths, objective);
   };
   const again = <T>(of: readonly T[]): T[] => of.map(() => drawn(of));
-  const played = repeated(PLAY_COUNT, () => need(cameAt, runMs));
-  const others = repeated(BOOTSTRAP_COUNT, () => need(again(cameAt), again(runMs)));
+  /** Of few runs none may be among the long ones: so all are taken for longer or shorter, as by chance. */
+  const others = (spreadMs: number): number[] =>
+    repeated(BOOTSTRAP_COUNT, () => {
+      const factor =
+        runMs.length < RUNS_FEW ? Math.exp(normal(random) / Math.sqrt(runMs.length)) : 1;
+      return need(
+        again(cameAt),
+        again(runMs).map((ms) => ms * factor),
+        spreadMs,
+      );
+    });
+  const played = repeated(PLAY_COUNT, () => need(cameAt, runMs, pointMs));
   const executors = played[Math.floor(PLAY_COUNT / 2)] as number;
   const meanMs = runMs.reduce((sum, ms) => sum + ms, 0) / runMs.length;
   return {
     executors,
     // One fewer may do: arrivals drawn again are burstier than those that came, so that none of these says so.
-    low: Math.max(1, Math.min(executors - 1, others[1] as number)),
-    high: Math.max(executors, others[BOOTSTRAP_COUNT - 2] as number),
+    low: Math.max(1, Math.min(executors - 1, others(pointMs)[0] as number)),
+    high: Math.max(executors, others(0)[BOOTSTRAP_COUNT - 1] as number),
     load: (cameAt.length * meanMs) / (points.length * pointMs),
     arrivals: cameAt.length,
   };
+}
+
+/** Varies around 0 by 1 (Box and Muller, 1958). */
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
 function repeated(count: number, once: () => number): number[] {
@@ -106,7 +128,7 @@ function isMet(
   executorCount: number,
   { waitMs, percentile }: Objective,
 ): boolean {
-  const lateMax = Math.floor(arrivals.length * (1 - percentile / 100));
+  const lateMax = Math.floor((arrivals.length * (100 - percentile)) / 100 + ROUNDING);
   /** When each executor is free: a heap, the first of them on top. */
   const freeAt = new Float64Array(executorCount);
   let lateCount = 0;

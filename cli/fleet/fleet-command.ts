@@ -4,10 +4,16 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { connect, type ConnectionOptions, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { instantOf, TIME } from '../instant.ts';
-import { type Advice, adviseFleet } from './advice.ts';
+import { type Advice, adviseFleet, type Observed, RUNS_FEW } from './advice.ts';
 
 /** Run times hardly differ from those of more; each page of ended tasks takes a while. */
 const SAMPLE_COUNT = 1_000;
+/** They are taken from so many parts of the span, the first of each: run times differ by the hour. */
+const SAMPLE_PART_COUNT = 10;
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+/** So many days are played by the minute, a request each: of more, those in which most came. */
+const DAY_COUNT_MAX = 7;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000 };
 
 interface AdviceOptions extends ConnectionOptions {
@@ -50,9 +56,11 @@ function adviceCommand(): Command {
     .addHelpText(
       'after',
       `
-The arrivals of that time are played once more before so many executors, with the run times of up to 1,000 tasks that
-have ended in it. Nine of ten repetitions with other arrivals and run times of the same kind need between "low" and
-"high". Limits, pauses, labels and priorities are left out, and so is the time that an executor takes to start.
+The arrivals of that time (of more than a week: of the seven days in which most came) are played once more before so many
+executors, with the run times of up to 1,000 tasks that ended in it, from all of it. It is known in which minute a task
+came: "low" is for tasks that come spread over it, "high" for those that come all at once, as a batch does. Left out are limits,
+pauses, labels, priorities, bookings, other types that an executor takes, and the time that it takes to start. A task
+with "run_at" counts when it was submitted.
 
 Examples:
   $ soda fleet advice --wait 30s --percentile 95
@@ -72,8 +80,8 @@ Examples:
           const observed = await observe(client, name, span, signal);
           const objective = { waitMs: wait, percentile };
           const advice = adviseFleet(observed, objective, Math.random);
-          const { connected, runMs, points } = observed;
-          const arrivals = points.reduce((sum, { accepted }) => sum + accepted, 0);
+          const { connected, runMs, arrivals } = observed;
+          for (const doubt of doubtsOf(observed)) output.hint(`soda: ${name}: ${doubt}`);
           found.push({ type: name, connected, arrivals, runs: runMs.length, ...rounded(advice) });
         }
         return found;
@@ -103,31 +111,75 @@ function rounded(advice: Advice | null) {
   return { executors, low, high, load: Math.round(load * 100) / 100 };
 }
 
-async function observe(
-  client: SodaClient,
-  type: string,
-  span: { readonly from?: string | number; readonly to?: string | number },
-  signal: AbortSignal,
-) {
-  const {
-    from,
-    to,
-    points,
-    resolution_ms: pointMs,
-  } = await client.reports.load({ ...span, type }, { signal });
+type Span = { readonly from?: string | number; readonly to?: string | number };
+
+async function observe(client: SodaClient, type: string, span: Span, signal: AbortSignal) {
+  const whole = await client.reports.load({ ...span, type }, { signal });
+  const played = await byMinutes(client, whole, { type, signal });
+  const [from, to] = [Date.parse(whole.from), Date.parse(whole.to)];
   const runMs: number[] = [];
-  for await (const task of client.history({ type, from, to }, { signal })) {
-    const ranMs = ranMsOf(task);
-    if (ranMs > 0) runMs.push(ranMs);
-    if (runMs.length === SAMPLE_COUNT) break;
+  for (let part = 0; part < SAMPLE_PART_COUNT; part++) {
+    const instant = (at: number) =>
+      new Date(from + Math.floor(((to - from) * at) / SAMPLE_PART_COUNT)).toISOString();
+    let left = SAMPLE_COUNT / SAMPLE_PART_COUNT;
+    for await (const task of client.history(
+      { type, from: instant(part), to: instant(part + 1) },
+      { signal },
+    )) {
+      const ranMs = ranMsOf(task);
+      if (ranMs > 0) runMs.push(ranMs);
+      if (--left === 0) break;
+    }
   }
   const executors = await client.executors({ type, signal });
   return {
-    points: points.map(({ at, accepted }) => ({ at: Date.parse(at), accepted })),
-    pointMs,
+    points: played.points.map(({ at, accepted }) => ({ at: Date.parse(at), accepted })),
+    pointMs: played.resolution_ms,
+    arrivals: sumOf(whole.points),
     runMs,
     connected: executors.filter(({ connected }) => connected).length,
   };
+}
+
+type Load = Awaited<ReturnType<SodaClient['reports']['load']>>;
+
+const sumOf = (points: Load['points']): number =>
+  points.reduce((sum, { accepted }) => sum + accepted, 0);
+
+/** A span of more than a day is told by the hour: bursts are seen only by the minute. */
+async function byMinutes(
+  client: SodaClient,
+  whole: Load,
+  { type, signal }: { readonly type: string; readonly signal: AbortSignal },
+): Promise<Load> {
+  if (whole.resolution_ms <= MINUTE_MS) return whole;
+  const days: { readonly from: number; readonly to: number; readonly count: number }[] = [];
+  const end = Date.parse(whole.to);
+  for (let from = Date.parse(whole.from); from < end; from += DAY_MS) {
+    const to = Math.min(from + DAY_MS, end);
+    const within = ({ at }: Load['points'][number]) =>
+      Date.parse(at) >= from && Date.parse(at) < to;
+    days.push({ from, to, count: sumOf(whole.points.filter(within)) });
+  }
+  const busiest = days.sort((a, b) => b.count - a.count).slice(0, DAY_COUNT_MAX);
+  const points: Load['points'][number][] = [];
+  for (const { from, to } of busiest.sort((a, b) => a.from - b.from)) {
+    const day = await client.reports.load({ type, from, to }, { signal });
+    // Minutes are kept for a month.
+    if (day.resolution_ms > MINUTE_MS) return whole;
+    points.push(...day.points);
+  }
+  return { ...whole, resolution_ms: MINUTE_MS, points };
+}
+
+/** Why what is advised may be far off. */
+function* doubtsOf({ pointMs, runMs }: Observed): Generator<string> {
+  if (runMs.length > 0 && runMs.length < RUNS_FEW) {
+    yield `few run times are known (${runMs.length}): "low" and "high" are far apart for that`;
+  }
+  if (pointMs > MINUTE_MS) {
+    yield 'when tasks came is not known by the minute any more: "high" is for all of an hour or a day at once';
+  }
 }
 
 /** Of all attempts: that of one which was given back kept an executor, too. */

@@ -33,7 +33,7 @@ describe('soda fleet advice', () => {
     await restart();
     await join('three');
 
-    const told = await advice('--wait', '1s', '--json');
+    const told = await advice('--wait', '30s', '--json');
     expect(told.code, told.err).to.equal(0);
     const rows = told.out
       .trim()

@@ -66,6 +66,19 @@ describe('advice on how many executors there should be', () => {
     expect(of([])).to.equal(null);
   });
 
+  it('lets as many be late as the percentile says, whatever is lost in binary', () => {
+    // Ten at once, one of which waits for the other nine.
+    const observed = { points: [{ at: 0, accepted: 10 }], pointMs: 0, runMs: [60_000] };
+    for (const [percentile, count] of [
+      [90, 9],
+      [80, 8],
+      [99.9, 10],
+    ] as const) {
+      const advice = adviseFleet(observed, { waitMs: 0, percentile }, numbersOf(1));
+      expect(advice?.executors, String(percentile)).to.equal(count);
+    }
+  });
+
   it('goes by the busiest time where there is more than can be played', () => {
     const points = Array.from({ length: 1_440 }, (_, at) => ({
       at: at * MINUTE_MS,
