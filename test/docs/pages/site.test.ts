@@ -85,6 +85,9 @@ describe('the site', () => {
     expect(pages.get('how-to-install.html')).to.include(
       '<a href="how-to-install.html" aria-current="page">Install</a>',
     );
+    expect(pages.get('zh-operations.html')).to.include(
+      '<a href="zh-operations.html" aria-current="page">运维</a>',
+    );
     expect(pages.get('zh-tutorial.html')).to.match(/^<!doctype html>\n<html lang="zh-CN">/);
     expect(pages.get('tutorial.html')).to.match(/^<!doctype html>\n<html lang="en">/);
   });
