@@ -1,6 +1,7 @@
 /** The routes about types, at a whole master: what is set, how it is refused, and what is seen. */
 import { API_BASE } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
+import { RawExecutor } from '../../helpers/raw-executor.ts';
 import { errorsOf, masterSuite } from '../../helpers/system/in-process.ts';
 
 describe('types', () => {
@@ -85,6 +86,17 @@ describe('types', () => {
     expect(rest.body['next_cursor']).to.equal(null);
     expect((rest.body['types'] as { type: string }[]).map(({ type }) => type)).to.deep.equal(['d']);
     expect((await get('a')).body).to.include({ registered: false, version: 0 });
+  });
+
+  it('are there with the first executor that names them', async () => {
+    expect((await get('new')).status).to.equal(404);
+    const port = Number(new URL(url()).port);
+    const executor = await RawExecutor.join(port, { executor_id: 'x', types: ['new'] });
+    const { types } = (await call('GET', '/types')).body as { types: { type: string }[] };
+    expect(types.map(({ type }) => type)).to.deep.equal(['new']);
+    expect((await submit({ id: '1', type: 'new' })).status).to.equal(202);
+    expect((await executor.next('assign')).task.id).to.equal('1');
+    executor.socket.terminate();
   });
 
   it('are of one namespace', async () => {
