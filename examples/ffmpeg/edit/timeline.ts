@@ -239,8 +239,9 @@ function audioChain(cut: Cut, canvas: Canvas, input: number, samples: number): s
     return `anullsrc=r=${sampleRate}:cl=${layout},atrim=end_sample=${samples}`;
   }
   const first = sampleAt(cut.from, canvas);
+  // `first_pts` counts samples of what comes in: so those of the canvas come in there.
   return (
-    `[${input}:a:0]aresample=${sampleRate}:async=1:first_pts=${first},` +
+    `[${input}:a:0]aresample=${sampleRate},aresample=${sampleRate}:async=1:first_pts=${first},` +
     `aformat=sample_fmts=s16:channel_layouts=${layout},asetpts=N/SR/TB,` +
     `apad,atrim=end_sample=${samples}`
   );

@@ -1,0 +1,103 @@
+/** The sound of edits, by the real ffmpeg of this machine: it is that of the picture, and there is one wherever it is due. */
+import { runHandler } from '@soda-scheduler/executor-sdk/testing';
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { editHandler } from '../../../examples/ffmpeg/edit/edit.ts';
+import { findFfmpeg } from '../../../examples/media/binaries.ts';
+import { MediaRoot } from '../../../examples/media/media-root.ts';
+import type { Prober } from '../../../examples/media/probe.ts';
+
+const RATE = 48_000;
+
+describe('the sound of an edit', function () {
+  let prober: Prober;
+  let root: string;
+
+  before(async function () {
+    const found = await findFfmpeg(process.env).catch(() => null);
+    if (found === null) return this.skip();
+    prober = found;
+    root = mkdtempSync(join(tmpdir(), 'soda-edit-sound-'));
+    make('at44100.mkv', 44_100, 20, 20);
+    make('at48000.mkv', 48_000, 20, 20);
+  });
+  after(() => root && rmSync(root, { recursive: true }));
+
+  /** Second n sounds at 200 + 100 n Hz. */
+  function make(name: string, sampleRate: number, seconds: number, soundSeconds: number): void {
+    const tone = `aevalsrc=0.5*sin(2*PI*(200+100*floor(t))*t):s=${sampleRate}:d=${soundSeconds}`;
+    const video = ['-f', 'lavfi', '-i', `testsrc=s=160x120:r=25:d=${seconds}`];
+    execFileSync(prober.ffmpeg, [
+      ...['-nostdin', '-loglevel', 'error', ...video, '-f', 'lavfi', '-i', tone],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-c:a', 'pcm_s16le', join(root, name)],
+    ]);
+  }
+
+  /** Hz in each tenth of a second of the result; 0: silence. */
+  async function tonesOf(timeline: { input?: string }[], canvas: object = {}): Promise<number[]> {
+    const inputs = Object.fromEntries(
+      timeline.flatMap(({ input }) => (input === undefined ? [] : [[input, `${input}.mkv`]])),
+    );
+    const handler = editHandler({ ...prober, mediaRoot: await MediaRoot.open(root), threads: 1 });
+    const outputs = [{ path: 'result.mkv', video: { resolution: '160x120' } }];
+    const params = { inputs, timeline, canvas, outputs };
+    const { error } = await runHandler(handler, { id: 'edit-sound-1', params });
+    if (error !== undefined) throw error as Error;
+    const raw = ['-map', '0:a', '-f', 's16le', '-ac', '1', '-ar', String(RATE), '-'];
+    const read = ['-nostdin', '-loglevel', 'error', '-i', join(root, 'result.mkv'), ...raw];
+    const pcm = execFileSync(prober.ffmpeg, read);
+    rmSync(join(root, 'result.mkv'));
+    // The encoder fills its last frame.
+    return Array.from({ length: Math.floor(pcm.length / (RATE / 5)) }, (_, tenth) =>
+      frequencyOf(pcm.subarray((tenth * RATE) / 5, ((tenth + 1) * RATE) / 5)),
+    );
+  }
+
+  /** By how often it rises through zero; what is next to silence is none. */
+  function frequencyOf(tenth: Buffer): number {
+    const samples = Array.from({ length: tenth.length / 2 }, (_, n) => tenth.readInt16LE(n * 2));
+    if (Math.max(...samples.map(Math.abs)) < 500) return 0;
+    return (
+      10 * samples.filter((sample, n) => n > 0 && (samples[n - 1] ?? 0) < 0 && sample >= 0).length
+    );
+  }
+
+  /** So many tenths of a second; the encoder smears the edges into those next to them. */
+  function expectTones(tones: readonly number[], pieces: [tenths: number, hertz: number][]): void {
+    expect(tones).to.have.lengthOf.within(
+      pieces.reduce((sum, [tenths]) => sum + tenths, 0),
+      pieces.reduce((sum, [tenths]) => sum + tenths, 1),
+    );
+    let at = 0;
+    for (const [tenths, hertz] of pieces) {
+      for (const tone of tones.slice(at + 1, at + tenths - 1)) {
+        expect(tone, `${tones.join()} at ${at}`).to.be.closeTo(hertz, 20);
+      }
+      at += tenths;
+    }
+  }
+
+  for (const [input, canvasRate] of [
+    ['at44100', 48_000],
+    ['at48000', 44_100],
+    ['at48000', 48_000],
+  ] as const) {
+    it(`${input} on a canvas of ${canvasRate} Hz is that of the picture`, async () => {
+      const canvas = { sample_rate: canvasRate };
+      const middle = await tonesOf([{ input, start: 12, end: 14 } as object], canvas);
+      expectTones(middle, [
+        [10, 1400],
+        [10, 1500],
+      ]);
+      const joined = [{ input, start: 18.5, end: 19.5 } as object, { input, end: 1 } as object];
+      expectTones(await tonesOf(joined, canvas), [
+        [5, 2000],
+        [5, 2100],
+        [10, 200],
+      ]);
+    });
+  }
+});
