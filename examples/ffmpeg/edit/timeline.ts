@@ -239,11 +239,12 @@ function audioChain(cut: Cut, canvas: Canvas, input: number, samples: number): s
     return `anullsrc=r=${sampleRate}:cl=${layout},atrim=end_sample=${samples}`;
   }
   const first = sampleAt(cut.from, canvas);
-  // `first_pts` counts samples of what comes in: so those of the canvas come in there.
+  // `first_pts` counts samples of what comes in: so those of the canvas come in there. What
+  // `apad` adds to no sound at all has no times until `asetpts`.
   return (
     `[${input}:a:0]aresample=${sampleRate},aresample=${sampleRate}:async=1:first_pts=${first},` +
-    `aformat=sample_fmts=s16:channel_layouts=${layout},asetpts=N/SR/TB,` +
-    `apad,atrim=end_sample=${samples}`
+    `aformat=sample_fmts=s16:channel_layouts=${layout},apad,` +
+    `asetpts=N/SR/TB,atrim=end_sample=${samples}`
   );
 }
 

@@ -23,6 +23,7 @@ describe('the sound of an edit', function () {
     root = mkdtempSync(join(tmpdir(), 'soda-edit-sound-'));
     make('at44100.mkv', 44_100, 20, 20);
     make('at48000.mkv', 48_000, 20, 20);
+    make('short.mkv', 44_100, 20, 15);
   });
   after(() => root && rmSync(root, { recursive: true }));
 
@@ -100,4 +101,22 @@ describe('the sound of an edit', function () {
       ]);
     });
   }
+
+  it('is silence where that of a piece has ended, wherever the piece stands', async () => {
+    const late = { input: 'short', start: 16, end: 17 } as object;
+    const early = { input: 'short', start: 1, end: 2 } as object;
+    expectTones(await tonesOf([late, early]), [
+      [10, 0],
+      [10, 300],
+    ]);
+    expectTones(await tonesOf([early, late]), [
+      [10, 300],
+      [10, 0],
+    ]);
+    expectTones(await tonesOf([late, { black: 1 } as object]), [[20, 0]]);
+    expectTones(await tonesOf([{ black: 1 } as object, late, early]), [
+      [20, 0],
+      [10, 300],
+    ]);
+  });
 });

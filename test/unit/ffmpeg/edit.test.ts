@@ -163,7 +163,7 @@ describe('a timeline', () => {
     expect(plan.frameCount).to.equal(50 + 13 + 124);
     expect(joinGraph(plan).split(';')).to.deep.equal([
       '[0:V:0]fps=25:start_time=1,tpad=stop_mode=clone:stop_duration=1,trim=end_frame=50,setpts=N/(25)/TB,scale=640:360,setsar=1,format=yuv420p[v0]',
-      '[0:a:0]aresample=48000,aresample=48000:async=1:first_pts=48000,aformat=sample_fmts=s16:channel_layouts=mono,asetpts=N/SR/TB,apad,atrim=end_sample=96000[a0]',
+      '[0:a:0]aresample=48000,aresample=48000:async=1:first_pts=48000,aformat=sample_fmts=s16:channel_layouts=mono,apad,asetpts=N/SR/TB,atrim=end_sample=96000[a0]',
       'color=c=black:s=640x360:r=25,trim=end_frame=13,setsar=1,format=yuv420p[v1]',
       'anullsrc=r=48000:cl=mono,atrim=end_sample=24960[a1]',
       '[1:V:0]fps=25:start_time=15.04,tpad=stop_mode=clone:stop_duration=1,trim=end_frame=124,setpts=N/(25)/TB,scale=640:360,setsar=1,format=yuv420p[v2]',
