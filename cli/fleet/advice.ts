@@ -5,9 +5,10 @@
  * of how arrivals and run times vary. How far off that may be is found by the bootstrap (Efron, 1979). Asks nobody, and
  * leaves out what the arrivals do not say: limits, pauses, labels, priorities, time to start an executor.
  */
+import { setImmediate } from 'node:timers/promises';
 
-/** More would take seconds: then the busiest stretch that has no more stands for all. */
-const ARRIVALS_MAX = 20_000;
+/** More would take minutes: then the busiest stretch that has no more stands for all. */
+export const ARRIVALS_MAX = 20_000;
 const PLAY_COUNT = 5;
 const BOOTSTRAP_COUNT = 20;
 /** With fewer run times than these nobody knows how long the long ones are. */
@@ -43,12 +44,18 @@ export interface Advice {
   readonly arrivals: number;
 }
 
-/** Null: nothing has come, or nothing is known of run times. `random`: from 0 up to 1. */
-export function adviseFleet(
+/**
+ * Some seconds at most, in pieces. Null: nothing has come, nothing is known of run times, or no point has so few arrivals
+ * that they can be played. `random`: from 0 up to 1.
+ *
+ * @throws the reason of `signal`, once it is aborted.
+ */
+export async function adviseFleet(
   observed: Observed,
   objective: Objective,
   random: () => number,
-): Advice | null {
+  signal?: AbortSignal,
+): Promise<Advice | null> {
   const points = busiest(observed.points);
   const { pointMs, runMs } = observed;
   const cameAt = points.flatMap(({ at, accepted }) => Array.from({ length: accepted }, () => at));
@@ -61,8 +68,8 @@ export function adviseFleet(
   };
   const again = <T>(of: readonly T[]): T[] => of.map(() => drawn(of));
   /** Of few runs none may be among the long ones: so all are taken for longer or shorter, as by chance. */
-  const others = (spreadMs: number): number[] =>
-    repeated(BOOTSTRAP_COUNT, () => {
+  const others = (spreadMs: number): Promise<number[]> =>
+    repeated(BOOTSTRAP_COUNT, signal, () => {
       const factor =
         runMs.length < RUNS_FEW ? Math.exp(normal(random) / Math.sqrt(runMs.length)) : 1;
       return need(
@@ -71,14 +78,15 @@ export function adviseFleet(
         spreadMs,
       );
     });
-  const played = repeated(PLAY_COUNT, () => need(cameAt, runMs, pointMs));
+  const played = await repeated(PLAY_COUNT, signal, () => need(cameAt, runMs, pointMs));
   const executors = played[Math.floor(PLAY_COUNT / 2)] as number;
+  const [spread, atOnce] = [await others(pointMs), await others(0)];
   const meanMs = runMs.reduce((sum, ms) => sum + ms, 0) / runMs.length;
   return {
     executors,
     // One fewer may do: arrivals drawn again are burstier than those that came, so that none of these says so.
-    low: Math.max(1, Math.min(executors - 1, others(pointMs)[0] as number)),
-    high: Math.max(executors, others(0)[BOOTSTRAP_COUNT - 1] as number),
+    low: Math.max(1, Math.min(executors - 1, spread[0] as number)),
+    high: Math.max(executors, atOnce[BOOTSTRAP_COUNT - 1] as number),
     load: (cameAt.length * meanMs) / (points.length * pointMs),
     arrivals: cameAt.length,
   };
@@ -89,8 +97,19 @@ function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-function repeated(count: number, once: () => number): number[] {
-  return Array.from({ length: count }, once).sort((a, b) => a - b);
+async function repeated(
+  count: number,
+  signal: AbortSignal | undefined,
+  once: () => number,
+): Promise<number[]> {
+  const found: number[] = [];
+  while (found.length < count) {
+    found.push(once());
+    // Whoever waits for it may give it up meanwhile.
+    await setImmediate();
+    signal?.throwIfAborted();
+  }
+  return found.sort((a, b) => a - b);
 }
 
 /** The stretch of points in which most came in its time, of those with as many arrivals as are played. */
@@ -99,10 +118,11 @@ function busiest(points: Observed['points']): Observed['points'] {
   let sum = 0;
   for (let from = 0, to = 0; to < points.length; ) {
     sum += points[to++]?.accepted ?? 0;
-    while (sum > ARRIVALS_MAX && from < to - 1) sum -= points[from++]?.accepted ?? 0;
+    while (sum > ARRIVALS_MAX) sum -= points[from++]?.accepted ?? 0;
     const isWhole = from === 0 && to === points.length;
     const isFull = to < points.length && sum + (points[to]?.accepted ?? 0) > ARRIVALS_MAX;
-    const rate = sum / (to - from);
+    // None: a point alone has more than that.
+    const rate = from === to ? -1 : sum / (to - from);
     if (isWhole || ((isFull || to === points.length) && rate > best.rate))
       best = { rate, from, to };
   }

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { connect, type ConnectionOptions, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { instantOf, TIME } from '../instant.ts';
-import { type Advice, adviseFleet, type Observed, RUNS_FEW } from './advice.ts';
+import { type Advice, adviseFleet, ARRIVALS_MAX, type Observed, RUNS_FEW } from './advice.ts';
 
 /** Run times hardly differ from those of more; each page of ended tasks takes a while. */
 const SAMPLE_COUNT = 1_000;
@@ -79,7 +79,7 @@ Examples:
         for (const name of types) {
           const observed = await observe(client, name, span, signal);
           const objective = { waitMs: wait, percentile };
-          const advice = adviseFleet(observed, objective, Math.random);
+          const advice = await adviseFleet(observed, objective, Math.random, signal);
           const { connected, runMs, arrivals } = observed;
           for (const doubt of doubtsOf(observed)) output.hint(`soda: ${name}: ${doubt}`);
           found.push({ type: name, connected, arrivals, runs: runMs.length, ...rounded(advice) });
@@ -173,7 +173,10 @@ async function byMinutes(
 }
 
 /** Why what is advised may be far off. */
-function* doubtsOf({ pointMs, runMs }: Observed): Generator<string> {
+function* doubtsOf({ points, pointMs, runMs }: Observed): Generator<string> {
+  if (points.some(({ accepted }) => accepted > ARRIVALS_MAX)) {
+    yield `more than ${ARRIVALS_MAX} came within ${pointMs / MINUTE_MS} min: such times are too much to be played`;
+  }
   if (runMs.length > 0 && runMs.length < RUNS_FEW) {
     yield `few run times are known (${runMs.length}): "low" and "high" are far apart for that`;
   }

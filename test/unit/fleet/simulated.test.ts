@@ -3,7 +3,12 @@
  * nothing that the advice is computed with. Days are drawn by chance, with run times as videos have them.
  */
 import { expect } from 'chai';
-import { adviseFleet, type Objective, type Observed } from '../../../cli/fleet/advice.ts';
+import {
+  type Advice,
+  adviseFleet,
+  type Objective,
+  type Observed,
+} from '../../../cli/fleet/advice.ts';
 import { numbersOf } from '../../sim/random.ts';
 
 const MINUTE_MS = 60_000;
@@ -143,14 +148,15 @@ function needOf(day: readonly Task[], { waitMs, percentile }: Objective, from: n
 describe('advice on a fleet, and that fleet simulated', () => {
   const objective: Objective = { waitMs: 30_000, percentile: 95 };
   for (const [name, traffic] of Object.entries(traffics)) {
-    it(`is between what it says, and exact where tasks come evenly: ${name}`, () => {
-      const told = Array.from({ length: DAY_COUNT }, (_, n) => {
+    it(`is between what it says, and exact where tasks come evenly: ${name}`, async () => {
+      const told: (Advice & { readonly need: number })[] = [];
+      for (let n = 0; n < DAY_COUNT; n++) {
         const random = numbersOf(100 + n);
         const day = dayOf(traffic, random);
-        const advice = adviseFleet(observed(day, traffic.knownCount), objective, random);
+        const advice = await adviseFleet(observed(day, traffic.knownCount), objective, random);
         if (advice === null) throw new Error('nothing is advised');
-        return { ...advice, need: needOf(day, objective, advice.executors) };
-      });
+        told.push({ ...advice, need: needOf(day, objective, advice.executors) });
+      }
       const shown = JSON.stringify(told);
       // It says that nine of ten are within.
       const within = told.filter(({ low, high, need }) => low <= need && need <= high);
