@@ -53,7 +53,7 @@ export function longestIn({ video, audio, seconds }: Media): number | null {
 
 /** The entries of a file that `parseProbe` reads. */
 export const PROBE_ENTRIES =
-  'format=format_name,duration:format_tags=comment:stream=codec_type,codec_name,width,height,' +
+  'format=format_name,start_time,duration:format_tags=comment,encoder:stream=codec_type,codec_name,width,height,' +
   'avg_frame_rate,r_frame_rate,sample_aspect_ratio,pix_fmt,color_transfer,field_order,sample_rate,channels,' +
   'duration:stream_disposition=attached_pic:stream_tags=DURATION,rotate:stream_side_data=rotation';
 
@@ -65,6 +65,7 @@ const numeric = z.coerce.number().positive().nullable().catch(null);
 const probeOutput = z.object({
   format: z.object({
     format_name: z.string().default(''),
+    start_time: numeric,
     duration: numeric,
     tags: z.record(z.string(), z.string()).optional(),
   }),
@@ -105,24 +106,26 @@ export function parseProbe(text: string): Media | null {
   const { format, streams } = parsed.data;
   const video = streams.find((s) => s.codec_type === 'video' && !s.disposition?.attached_pic);
   const audio = streams.find((s) => s.codec_type === 'audio');
-  const tags = Object.entries(format.tags ?? {});
+  const formatTag = (wanted: string) =>
+    Object.entries(format.tags ?? {}).find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null;
+  const before = secondsBefore(format.format_name, formatTag('encoder'), format.start_time);
   return {
-    seconds: format.duration,
+    seconds: lengthUpTo(format.duration, before),
     secondsAreGuessed: GUESSED.includes(format.format_name),
-    comment: tags.find(([name]) => name.toLowerCase() === 'comment')?.[1] ?? null,
-    video: video ? videoOf(video) : null,
+    comment: formatTag('comment'),
+    video: video ? videoOf(video, before) : null,
     audio: audio
       ? {
           codec: audio.codec_name,
           sampleRate: audio.sample_rate,
           channels: audio.channels,
-          seconds: secondsOf(audio),
+          seconds: secondsOf(audio, before),
         }
       : null,
   };
 }
 
-function videoOf(stream: Stream): VideoStream {
+function videoOf(stream: Stream, before: number): VideoStream {
   const turned = stream.side_data_list.find(({ rotation }) => rotation !== undefined)?.rotation;
   return {
     codec: stream.codec_name,
@@ -135,15 +138,28 @@ function videoOf(stream: Stream): VideoStream {
     pixelFormat: stream.pix_fmt,
     transfer: stream.color_transfer,
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order),
-    seconds: secondsOf(stream),
+    seconds: secondsOf(stream, before),
   };
 }
 
 /** Matroska keeps the length of a stream in a tag. */
-function secondsOf({ duration, tags }: Stream): number | null {
+function secondsOf({ duration, tags }: Stream, before: number): number | null {
   if (duration !== null) return duration;
-  const clock = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(tags['DURATION'] ?? '');
-  return clock && Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3]);
+  return lengthUpTo(
+    secondsIn(/^(\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(tags['DURATION'] ?? '')),
+    before,
+  );
+}
+
+/** By how much the lengths that a file says are too large: ffmpeg writes into Matroska where it ends, others how long it is. */
+function secondsBefore(format: string, encoder: string | null, start: number | null): number {
+  return format.startsWith('matroska') && encoder?.startsWith('Lavf') ? Math.max(0, start ?? 0) : 0;
+}
+
+/** Null: nobody knows. */
+function lengthUpTo(end: number | null, before: number): number | null {
+  const length = end && Math.round((end - before) * 1e6) / 1e6;
+  return length !== null && length > 0 ? length : null;
 }
 
 /** To 0, 90, 180 or 270. What is no quarter turn is left as ffmpeg leaves it: not turned. */
@@ -170,16 +186,19 @@ export function parseBanner(text: string): Media | null {
     ({ line }) => / Video: /.test(line) && !line.includes('(attached pic)'),
   );
   const audio = streams.find(({ line }) => / Audio: /.test(line));
+  const whole = /Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)(?:, start: ([\d.]+))?/.exec(text);
+  const encoder = /^ {4}encoder\s*: (.*)$/im.exec(text)?.[1] ?? null;
+  const before = secondsBefore(format, encoder, Number(whole?.[4] ?? 0));
   return {
-    seconds: secondsIn(/Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(text)),
+    seconds: lengthUpTo(secondsIn(whole), before),
     secondsAreGuessed: /Estimating duration from bitrate/.test(text) || /^(aac|mp3)$/.test(format),
     comment: /^\s*comment\s*: (.*)$/im.exec(text)?.[1]?.trim() ?? null,
-    video: video === undefined ? null : videoIn(video.line, video.part),
-    audio: audio === undefined ? null : audioIn(audio.line, audio.part),
+    video: video === undefined ? null : videoIn(video.line, video.part, before),
+    audio: audio === undefined ? null : audioIn(audio.line, audio.part, before),
   };
 }
 
-function videoIn(line: string, part: string): VideoStream {
+function videoIn(line: string, part: string, before: number): VideoStream {
   const size = /[, ](\d{2,5})x(\d{2,5})[, ]/.exec(`${line} `);
   const aspect = /\[SAR (\d+):(\d+) /.exec(line);
   // `yuv420p10le(tv, bt2020nc/bt2020/smpte2084, top first)`: the third name is the transfer.
@@ -196,7 +215,7 @@ function videoIn(line: string, part: string): VideoStream {
     pixelFormat: format?.[1] ?? null,
     transfer: /\w+\/\w+\/([\w-]+)/.exec(format?.[2] ?? '')?.[1] ?? null,
     interlaced: /top first|bottom first|top coded first|bottom coded first/.test(format?.[2] ?? ''),
-    seconds: taggedSeconds(part),
+    seconds: lengthUpTo(taggedSeconds(part), before),
   };
 }
 
@@ -218,14 +237,14 @@ function fieldsOf(line: string): string[] {
   return fields.map((field) => field.trim());
 }
 
-function audioIn(line: string, part: string): AudioStream {
+function audioIn(line: string, part: string, before: number): AudioStream {
   const layouts: Record<string, number> = { mono: 1, stereo: 2, '5.1': 6, '7.1': 8 };
   const layout = /\d+ Hz, ([\w.]+)(?: channels)?/.exec(line)?.[1] ?? '';
   return {
     codec: / Audio: (\w+)/.exec(line)?.[1] ?? 'unknown',
     sampleRate: Number(/(\d+) Hz/.exec(line)?.[1]) || null,
     channels: layouts[layout] ?? (/^\d+$/.test(layout) ? Number(layout) : null),
-    seconds: taggedSeconds(part),
+    seconds: lengthUpTo(taggedSeconds(part), before),
   };
 }
 

@@ -24,6 +24,10 @@ describe('the sound of an edit', function () {
     make('at44100.mkv', 44_100, 20, 20);
     make('at48000.mkv', 48_000, 20, 20);
     make('short.mkv', 44_100, 20, 15);
+    execFileSync(prober.ffmpeg, [
+      ...['-nostdin', '-loglevel', 'error', '-i', join(root, 'at48000.mkv'), '-c', 'copy'],
+      ...['-output_ts_offset', '10', join(root, 'late.mkv')],
+    ]);
   });
   after(() => root && rmSync(root, { recursive: true }));
 
@@ -117,6 +121,14 @@ describe('the sound of an edit', function () {
     expectTones(await tonesOf([{ black: 1 } as object, late, early]), [
       [20, 0],
       [10, 300],
+    ]);
+  });
+
+  it('of a file whose times begin late is counted from its beginning', async () => {
+    const piece = { input: 'late', start: 18.5 } as object;
+    expectTones(await tonesOf([piece]), [
+      [5, 2000],
+      [10, 2100],
     ]);
   });
 });

@@ -219,6 +219,17 @@ describe('a transcode of an odd input', function () {
     expect(video?.frameRate).to.be.closeTo(25, 0.5);
   });
 
+  it('takes one whose times begin late', async () => {
+    make('punctual.mp4', ...picture(), ...SOUND);
+    for (const container of ['mkv', 'ts', 'flv', 'mp4']) {
+      const late = ['-c', 'copy', '-output_ts_offset', '10'];
+      const name = make(`late.${container}`, '-i', join(root, 'punctual.mp4'), ...late);
+      const { error, made } = await transcode(name, [{ path: `of-${container}.mp4` }]);
+      expect(error, container).to.equal(undefined);
+      expect(made[0]?.seconds, container).to.be.closeTo(2, 0.1);
+    }
+  });
+
   it('is refused for good where there is nothing in it', async () => {
     make('none.mp4', ...picture(), '-c:v', 'libx264', '-frames:v', '0');
     await refused('none.mp4', [{ path: 'out.mp4' }], /^input none\.mp4: .*no video or audio/);

@@ -264,6 +264,40 @@ At least one output file must be specified`;
     expect(parseProbe('')).to.equal(null);
     expect(parseBanner('file:in.mp4: Invalid data found when processing input')).to.equal(null);
   });
+
+  it('say the length of Matroska that begins late: ffmpeg wrote where it ends, others how long it is', () => {
+    const lengthsOf = (media: Media | null) =>
+      [media?.seconds, media?.video?.seconds, media?.audio?.seconds].map(
+        (seconds) => seconds ?? null,
+      );
+    const said = (encoder: string, name = 'matroska,webm') => {
+      const tags = { DURATION: '00:00:40.000000000' };
+      const format = {
+        format_name: name,
+        start_time: '9.977',
+        duration: '40.0',
+        tags: { ENCODER: encoder },
+      };
+      const streams = ['video', 'audio'].map((codec_type) => ({ codec_type, tags }));
+      return lengthsOf(parseProbe(JSON.stringify({ format, streams })));
+    };
+    const shown = (encoder: string, name = 'matroska,webm') => {
+      const tags =
+        '    Metadata:\n      ENCODER : Lavc59 x\n      DURATION        : 00:00:40.000000000\n';
+      return lengthsOf(
+        parseBanner(
+          `Input #0, ${name}, from 'x':\n  Metadata:\n    ENCODER         : ${encoder}\n` +
+            `  Duration: 00:00:40.00, start: 9.977000, bitrate: 1 kb/s\n` +
+            `  Stream #0:0: Video: h264, yuv420p, 64x64\n${tags}  Stream #0:1: Audio: aac, 44100 Hz\n${tags}`,
+        ),
+      );
+    };
+    for (const of of [said, shown]) {
+      expect(of('Lavf59.27.100')).to.deep.equal([30.023, 30.023, 30.023]);
+      expect(of('libebml v1.4.2 + libmatroska v1.6.4')).to.deep.equal([40, 40, 40]);
+      expect(of('Lavf59.27.100', 'mov,mp4')).to.deep.equal([40, 40, 40]);
+    }
+  });
 });
 
 describe('an input', () => {
