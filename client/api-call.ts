@@ -6,11 +6,15 @@ import { Agent } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AxiosInstance, AxiosResponse, CreateAxiosDefaults } from 'axios';
 import pRetry from 'p-retry';
-import { apiBaseOf, certificateTrouble, expectKnown } from '@soda-scheduler/protocol';
+import {
+  apiBaseOf,
+  certificateTrouble,
+  expectKnown,
+  type RenewedCertificates,
+} from '@soda-scheduler/protocol';
 import { valueOf } from './answer.ts';
 import { remember } from './exact-json.ts';
 import { SodaError } from './soda-error.ts';
-import type { CaFile } from './trust.ts';
 
 /** For one try, its answer included: more than any that a master needs. */
 const TRY_TIMEOUT_MS = 15_000;
@@ -82,7 +86,7 @@ export class ApiCaller {
     readonly url: string;
     readonly namespace: string;
     readonly token: string | undefined;
-    readonly ca?: string | CaFile | undefined;
+    readonly ca?: string | RenewedCertificates | undefined;
     readonly retryCount: number;
     /** For a call, its repetitions included. */
     readonly timeoutMs?: number | undefined;
@@ -238,7 +242,7 @@ function waitOf({ retryAfterMs }: SodaError): number {
  * A file is read as late as it can be: it may have been replaced. That certificates are checked is said, so that no
  * NODE_TLS_REJECT_UNAUTHORIZED of the surroundings hands the token to anybody.
  */
-function agentOf(ca: string | CaFile | undefined): Agent {
+function agentOf(ca: string | RenewedCertificates | undefined): Agent {
   const options = { rejectUnauthorized: true, keepAlive: true };
   if (ca === undefined) return new Agent(options);
   if (typeof ca === 'string') return new Agent({ ...options, ca });

@@ -19,6 +19,7 @@ import {
   type UserInfo,
   type WhyView,
   withoutApiBase,
+  RenewedCertificates,
 } from '@soda-scheduler/protocol';
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
 import { exactJson, rememberEach } from './exact-json.ts';
@@ -38,7 +39,7 @@ import { type OperationCalls, operationCalls } from './calls/operations.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
 import { copyTask, SubmitQueue } from './submit-queue.ts';
-import { CaFile, caFileOfEnvironment, readCa } from './trust.ts';
+import { caFileOfEnvironment, readCa } from './trust.ts';
 import { type AuditCalls, auditCalls } from './calls/audit.ts';
 import { type TokenCalls, tokenCalls } from './calls/tokens.ts';
 import { type AtVersion, matching, type TypeCalls, typeCalls } from './calls/types.ts';
@@ -317,7 +318,10 @@ function apiOf(options: ClientOptions): ApiCaller {
   expectCertificates('ca', options.ca);
   const caFile = options.ca === undefined ? caFileOfEnvironment() : undefined;
   const warn = (why: string): void => process.emitWarning(why);
-  const ca = caFile === undefined ? options.ca : new CaFile(caFile, readCa(caFile), warn);
+  const ca =
+    caFile === undefined
+      ? options.ca
+      : new RenewedCertificates(() => readCa(caFile), readCa(caFile), warn);
   const namespace = namespaceOf(url, options.namespace);
   const limits = { retryCount, timeoutMs: timeoutMs && Math.ceil(timeoutMs) };
   return new ApiCaller({ url: withoutApiBase(url), namespace, token, ca, ...limits, onRetry });

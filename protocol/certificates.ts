@@ -7,6 +7,37 @@ export function expectCertificates(what: string, pem: string | undefined): void 
   throw new TypeError(`${what}: expected certificates in PEM: -----BEGIN CERTIFICATE-----...`);
 }
 
+/** Certificates in a file that may be replaced at any time, as they are renewed. */
+export class RenewedCertificates {
+  readonly #read: () => string;
+  readonly #onBroken: (why: string) => void;
+  #pem: string;
+  #isBroken = false;
+
+  /**
+   * `pem`: what `read` gave last. It throws where they cannot be used: `onBroken` is told of that once, until they can be
+   * again.
+   */
+  constructor(read: () => string, pem: string, onBroken: (why: string) => void) {
+    this.#read = read;
+    this.#pem = pem;
+    this.#onBroken = onBroken;
+  }
+
+  /** For the connection that is about to be made: those that there are, or were last that can be used. */
+  get pem(): string {
+    try {
+      this.#pem = this.#read();
+      this.#isBroken = false;
+    } catch (error) {
+      const wasBroken = this.#isBroken;
+      this.#isBroken = true;
+      if (!wasBroken) this.#onBroken(`${(error as Error).message}: what it held is trusted on`);
+    }
+    return this.#pem;
+  }
+}
+
 const REMEDY = 'name its CA in SODA_CA_FILE, or by the option ca';
 const TROUBLES: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: `its certificate is not trusted: ${REMEDY}`,

@@ -3,6 +3,7 @@
  * thread: `process/open-session.ts` is its other side.
  */
 import { parentPort } from 'node:worker_threads';
+import { RenewedCertificates } from '@soda-scheduler/protocol';
 import { GroupGuard } from '../children/group-guard.ts';
 import { monotonicClock } from './clock.ts';
 import { Connection } from './connection.ts';
@@ -11,7 +12,7 @@ import { IncarnationRecord } from './incarnation-record.ts';
 import type { Fenced } from './handshake.ts';
 import { hostLoad } from '../host-load.ts';
 import { SessionClient } from './session-client.ts';
-import { CaFile } from '../trust.ts';
+import { readCa } from '../trust.ts';
 import type { FromSession, ThreadOrder, ToSession } from '../thread-messages.ts';
 
 const main = parentPort;
@@ -36,8 +37,10 @@ async function keepSession({ settings, port }: Beginning): Promise<void> {
   const tell = (message: FromSession): void => port.postMessage(message);
   const trusted =
     ca !== undefined && caFile !== undefined
-      ? new CaFile(caFile, ca, (message) =>
-          tell({ type: 'event', event: { type: 'ca_file_broken', message } }),
+      ? new RenewedCertificates(
+          () => readCa(caFile),
+          ca,
+          (message) => tell({ type: 'event', event: { type: 'ca_file_broken', message } }),
         )
       : { pem: ca };
   const client = new SessionClient({
