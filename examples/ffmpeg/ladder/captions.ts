@@ -1,7 +1,7 @@
 /** Subtitles of text within the source become WebVTT. Those that are pictures stay where they are. */
 import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { runChild } from '../../media/child-process.ts';
@@ -9,7 +9,8 @@ import { describeFfmpegFailure } from '../../media/failures.ts';
 import { GUARDED_INPUT } from '../../media/input-guard.ts';
 import { type ChildLimits, TELLING } from '../../media/attempt/run-ffmpeg.ts';
 
-const TEXT_CODECS = ['subrip', 'mov_text', 'ass', 'ssa', 'webvtt', 'text'];
+const ASS_CODECS = ['ass', 'ssa', 'webvtt'];
+const TEXT_CODECS = ['subrip', 'mov_text', 'text', ...ASS_CODECS];
 const CAPTIONS_MAX = 32;
 const STDOUT_LENGTH_MAX = 1024 * 1024;
 
@@ -18,6 +19,8 @@ export interface Caption {
   readonly index: number;
   /** `und` where the source does not say. */
   readonly language: string;
+  /** Its texts have the escapes of ASS: so ffmpeg hands on WebVTT, too. */
+  readonly isAss: boolean;
 }
 
 const found = z.object({
@@ -66,8 +69,9 @@ export function parseCaptions(text: string): readonly Caption[] {
   return parsed.data.streams
     .filter(({ codec_name }) => TEXT_CODECS.includes(codec_name))
     .slice(0, CAPTIONS_MAX)
-    .map(({ index, tags }) => ({
+    .map(({ index, codec_name, tags }) => ({
       index,
+      isAss: ASS_CODECS.includes(codec_name),
       // It is written into playlists.
       language: /^[a-z]{2,3}$/.test(tags?.language ?? '') ? (tags?.language as string) : 'und',
     }));
@@ -80,6 +84,8 @@ function jsonIn(text: string): unknown {
     return null;
   }
 }
+
+const HEADER = 'WEBVTT\n';
 
 /** ffmpeg's encoded texts, one behind another, and a list of what each of them is. */
 export interface CaptionFiles {
@@ -99,21 +105,26 @@ export function captionArguments(
   return [...TELLING, ...source, ...files, ...encoded, '-f', 'framecrc', `file:${list}`];
 }
 
-/** @throws {RetryableError} there is less of the texts than the list says. */
+/**
+ * Whether anything is said.
+ * @throws {RetryableError} there is less of the texts than the list says.
+ */
 export async function writeCaptions(
+  { isAss }: Caption,
   { texts, list }: CaptionFiles,
   target: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const file = await open(texts);
   const next = async (byteCount: number): Promise<string> => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(byteCount), 0, byteCount, null);
-    if (bytesRead === byteCount) return buffer.toString();
+    if (bytesRead === byteCount) return isAss ? withoutAss(buffer.toString()) : buffer.toString();
     throw new RetryableError('captions: ffmpeg reported success, but left no whole file');
   };
   try {
     const entries = createReadStream(list, 'utf8');
     await pipeline(entries, (parts) => cuesOf(parts, next), createWriteStream(target), { signal });
+    return (await stat(target)).size > HEADER.length;
   } finally {
     await file.close();
   }
@@ -124,7 +135,7 @@ async function* cuesOf(
   parts: AsyncIterable<string>,
   next: (byteCount: number) => Promise<string>,
 ): AsyncGenerator<string> {
-  yield 'WEBVTT\n';
+  yield HEADER;
   let rest = '';
   let secondsEach = 1;
   for await (const part of parts) {
@@ -139,6 +150,16 @@ async function* cuesOf(
       yield cueOf(at * secondsEach, (at + duration) * secondsEach, text);
     }
   }
+}
+
+const DRAWING = /^ *m(?: +-?[\d.]+){2,}(?: +[mnlbspc](?: +-?[\d.]+)*)+ *$/gm;
+
+/** Its escapes are read, and lines that are a drawing are left out. */
+export function withoutAss(text: string): string {
+  return text
+    .replaceAll(DRAWING, '')
+    .replaceAll('\\h', '\u00a0')
+    .replaceAll(/\\([{}])/g, '$1');
 }
 
 /** With a line before it that is empty. Nothing, where it says nothing, or nobody can see it. */

@@ -178,7 +178,7 @@ class Ladder {
         copied: files.rungs[n]?.copied ?? false,
       })),
       audio: files.audio === null ? null : { loudness: files.loudness },
-      captions: plan.captions.map(({ language }, n) => ({
+      captions: files.captions.map(({ language }, n) => ({
         language,
         file: at(`captions-${n}.vtt`),
       })),
@@ -191,9 +191,9 @@ class Ladder {
   }
 }
 
-function contentsOf({ rungs, captions, grid }: Plan, made: Made): Contents {
+function contentsOf({ rungs, grid }: Plan, made: Made): Contents {
   return {
     rungs: rungs.map((rung, n) => ({ rung, file: made.rungs[n]?.file ?? '' })),
-    ...{ audio: made.audio, captions, grid, seconds: made.seconds },
+    ...{ audio: made.audio, captions: made.captions, grid, seconds: made.seconds },
   };
 }

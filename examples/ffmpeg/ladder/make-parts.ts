@@ -68,6 +68,8 @@ export interface Made {
   /** Of each rung. */
   readonly seconds: number;
   readonly sprites: SpriteSheets | null;
+  /** Those in which anything is said; of number n is `captions-n.vtt`. */
+  readonly captions: readonly Caption[];
   /** Files of the folder that belong into the package as they are. */
   readonly extras: readonly string[];
   /** Runs an ffmpeg as a part of the progress. */
@@ -130,8 +132,8 @@ export class PartMaker {
     const pictures = await this.#makePictures(rungs, seconds);
     const captions = await this.#makeCaptions();
     return {
-      ...{ rungs, seconds, ...sound, sprites: pictures.sprites },
-      extras: [...pictures.files, ...captions],
+      ...{ rungs, seconds, ...sound, sprites: pictures.sprites, captions },
+      extras: [...pictures.files, ...captions.map((_, n) => captionFile(n))],
       run: async (part, args, length) => void (await this.#run(part, args, length)),
     };
   }
@@ -318,19 +320,24 @@ export class PartMaker {
     return { files, sprites: sheets };
   }
 
-  async #makeCaptions(): Promise<readonly string[]> {
+  async #makeCaptions(): Promise<readonly Caption[]> {
     const { captions, input, media } = this.#plan;
-    const files = captions.map((_, n) => `captions-${n}.vtt`);
-    for (const [n, caption] of captions.entries()) {
-      const target = this.#folder.file(files[n] as string);
+    const said: Caption[] = [];
+    for (const caption of captions) {
+      const name = captionFile(said.length);
+      const target = this.#folder.file(name);
       const made = { texts: `${target}.texts`, list: `${target}.list` };
       await this.#run('captions', captionArguments(input, caption, made), media.seconds);
-      await writeCaptions(made, target, this.#limits.signal);
-      for (const kind of Object.keys(made)) await this.#folder.remove(`${files[n]}.${kind}`);
+      const isSaid = await writeCaptions(caption, made, target, this.#limits.signal);
+      for (const kind of Object.keys(made)) await this.#folder.remove(`${name}.${kind}`);
+      if (isSaid) said.push(caption);
     }
-    await this.#assertFilled('captions', files);
+    await this.#assertFilled(
+      'captions',
+      said.map((_, n) => captionFile(n)),
+    );
     if (captions.length > 0) this.#finish('captions');
-    return files;
+    return said;
   }
 
   /** The file of that name; made, unless it is there and equal wishes have made it. */
@@ -372,6 +379,10 @@ export class PartMaker {
     });
     return damageCount;
   }
+}
+
+function captionFile(n: number): string {
+  return `captions-${n}.vtt`;
 }
 
 /** By how much a length may be another one: containers and encoders round. */

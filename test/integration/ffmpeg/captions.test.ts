@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ladderHandler } from '../../../examples/ffmpeg/ladder/ladder.ts';
+import type { LadderResult } from '../../../examples/ffmpeg/ladder/result.ts';
 import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 
@@ -106,6 +107,52 @@ describe('captions of a ladder', function () {
     );
     const expected = cues(['00:00:02.000 --> 00:00:03.000', 'said']);
     expect(await captionsFrom('g.ass', ass)).to.equal(expected);
-    expect(await captionsFrom('h.ass', assOf())).to.equal('WEBVTT\n');
+  });
+
+  it('have the spaces and braces that are meant, and no drawings', async () => {
+    const times = ['00:00:01.000 --> 00:00:02.000', '00:00:03.000 --> 00:00:04.000'] as const;
+    const ass = assOf(
+      ['0:00:01.00', '0:00:02.00', String.raw`a\hb`],
+      ['0:00:02.00', '0:00:03.00', String.raw`{\an7\p1}m 0 0 l 100 0 100 100{\p0}`],
+      ['0:00:03.00', '0:00:04.00', String.raw`{\p1}m 0 0 l 9 9{\p0}\Nsaid`],
+    );
+    expect(await captionsFrom('i.ass', ass)).to.equal(
+      cues([times[0], 'a\u00a0b'], [times[1], 'said']),
+    );
+    const vtt = `WEBVTT\n\n${times[0]}\na&nbsp;b {x}\n\n${times[1]}\n{y\n`;
+    expect(await captionsFrom('j.vtt', vtt)).to.equal(
+      cues([times[0], 'a\u00a0b {x}'], [times[1], '{y']),
+    );
+    const srt = `1\n${times[0].replaceAll('.', ',')}\nC:\\home {x}\n`;
+    expect(await captionsFrom('k.srt', srt)).to.equal(cues([times[0], 'C:\\home {x}']));
+  });
+
+  it('are only those in which anything is said', async () => {
+    const silent = assOf(['0:00:01.00', '0:00:02.00', String.raw`{\p1}m 0 0 l 9 9{\p0}`]);
+    writeFileSync(join(root, 'silent.ass'), silent);
+    writeFileSync(join(root, 'said.ass'), assOf(['0:00:01.00', '0:00:02.00', 'said']));
+    for (const [input, tracks, count] of [
+      ['one.mkv', ['silent', 'said', 'silent'], 1],
+      ['none.mkv', ['silent'], 0],
+    ] as const) {
+      execFileSync(ffmpeg, [
+        ...['-nostdin', '-loglevel', 'error', '-f', 'lavfi', '-i', 'testsrc2=s=64x64:r=5:d=6'],
+        ...tracks.flatMap((name) => ['-i', join(root, `${name}.ass`)]),
+        ...[...tracks.keys(), tracks.length].flatMap((n) => ['-map', String(n)]),
+        ...['-c:v', 'libx264', '-pix_fmt', 'yuv420p', join(root, input)],
+      ]);
+      const mediaRoot = await MediaRoot.open(root);
+      const settings = { ffmpeg, ffprobe, mediaRoot, threads: 1, profiles: new Map(), keys: null };
+      const params = { input, output: `of-${input}`, profile: PROFILE };
+      const { result, error } = await runHandler(ladderHandler(settings), { id: input, params });
+      expect(error).to.equal(undefined);
+      const text = (name: string) => readFileSync(join(root, `of-${input}`, name), 'utf8');
+      const files = readdirSync(join(root, `of-${input}`));
+      expect(files.filter((name) => name.endsWith('.vtt'))).to.have.length(count);
+      expect((result as LadderResult).captions).to.have.length(count);
+      expect(text('master.m3u8').match(/TYPE=SUBTITLES/g) ?? []).to.have.length(count);
+      expect(text('manifest.mpd').match(/captions-\d\.vtt/g) ?? []).to.have.length(count);
+      if (count > 0) expect(text('captions-0.vtt')).to.match(/said/);
+    }
   });
 });

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parseLoudness, loudnessFilter } from '../../../examples/ffmpeg/ladder/loudness.ts';
 import { alignmentDefect } from '../../../examples/ffmpeg/ladder/package.ts';
-import { cueOf, parseCaptions } from '../../../examples/ffmpeg/ladder/captions.ts';
+import { cueOf, parseCaptions, withoutAss } from '../../../examples/ffmpeg/ladder/captions.ts';
 import {
   gridDefect,
   mayBeCopied,
@@ -130,6 +130,19 @@ describe('captions', () => {
     );
   });
 
+  it('of ASS have no escapes and no drawings', () => {
+    const said = [
+      String.raw`a\hb \{x\} {y C:\new`,
+      'm 0 0 l 100 0 100.5 -100 b 1 2 3',
+      'm 1 2',
+      'me',
+    ];
+    expect(withoutAss(said.join('\n'))).to.equal('a\u00a0b {x} {y C:\\new\n\nm 1 2\nme');
+    const long = `m 0 0${' l 1 1'.repeat(100_000)}`;
+    expect(withoutAss(long)).to.equal('');
+    expect(withoutAss(`${long}!`)).to.have.length(long.length + 1);
+  });
+
   it('have their times, unless nobody could see them', () => {
     expect(cueOf(3_661.0015, 360_000.001, 'a')).to.match(/^\n01:01:01.002 --> 100:00:00.001\na\n$/);
     expect(cueOf(-1, 1, 'a')).to.match(/^\n00:00:00.000 --> 00:00:01.000\n/);
@@ -147,7 +160,9 @@ describe('what ffprobe says', () => {
     const stream = { index: 3, codec_name: 'subrip', tags: { language: 'deu' } };
     const text = JSON.stringify({ streams: Array.from({ length: 40 }, () => stream) });
     expect(parseCaptions(text)).to.have.length(32);
-    expect(parseCaptions(text)[0]).to.deep.equal({ index: 3, language: 'deu' });
+    expect(parseCaptions(text)[0]).to.deep.equal({
+      ...{ index: 3, language: 'deu', isAss: false },
+    });
     for (const cut of [text.slice(0, -1), '', '[]']) {
       expect(() => parseCaptions(cut)).to.throw(NonRetryableError, 'captions: what the input says');
     }
@@ -312,7 +327,7 @@ describe('playlists', () => {
       videoRange: null,
     };
     const text = masterPlaylist([variant], { playlist: 'media_1.m3u8', channels: 2 }, [
-      { index: 2, language: 'eng' },
+      { index: 2, language: 'eng', isAss: false },
     ]);
     expect(text).to.include(
       '#EXT-X-STREAM-INF:BANDWIDTH=900200,AVERAGE-BANDWIDTH=500000,RESOLUTION=640x360,FRAME-RATE=25.000,CODECS="avc1.64001e,mp4a.40.2",AUDIO="audio",SUBTITLES="captions"\nmedia_0.m3u8',
