@@ -5,10 +5,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { editHandler } from '../../../examples/ffmpeg/edit/edit.ts';
-import { findFfmpeg } from '../../../examples/media/binaries.ts';
-import { MediaRoot } from '../../../examples/media/media-root.ts';
-import type { Prober } from '../../../examples/media/probe.ts';
+import { editHandler } from '../../../../examples/ffmpeg/edit/edit.ts';
+import { findFfmpeg } from '../../../../examples/media/binaries.ts';
+import { MediaRoot } from '../../../../examples/media/media-root.ts';
+import type { Prober } from '../../../../examples/media/probe.ts';
 
 const RATE = 48_000;
 
