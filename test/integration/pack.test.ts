@@ -220,11 +220,31 @@ describe('the packages', function () {
     expect((await release(version)).stdout).to.equal(`Everything is at ${version} already.\n`);
     expect(await refusalOf('1.9.9')).to.equal(`1.9.9 is before ${version}.\n`);
     const workflow = await readFile(join(root, '.github/workflows/release.yml'), 'utf8');
-    const { jobs } = parse(workflow) as { jobs: { publish: { steps: { run?: string }[] } } };
-    const noting = jobs.publish.steps.find((step) => step.run?.includes('> notes.md'))?.run ?? '';
+    const { jobs } = parse(workflow) as { jobs: Record<string, { steps: { run?: string }[] }> };
     const forge = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'a/soda' };
-    const env = { ...process.env, ...forge, GITHUB_REF_NAME: `v${version}` };
-    await run('bash', ['-eo', 'pipefail', '-c', noting], { cwd: clone, env });
+    const follow = (job: string, says: string, env: NodeJS.ProcessEnv = {}) => {
+      const step = jobs[job]?.steps.find((one) => one.run?.includes(says))?.run ?? '';
+      const given = { ...process.env, ...forge, GITHUB_REF_NAME: `v${version}`, ...env };
+      return run('bash', ['-eo', 'pipefail', '-c', step], { cwd: clone, env: given });
+    };
+    // A registry that has one of them already, from a run that was broken off.
+    const bin = join(folder, 'registry');
+    await mkdir(bin);
+    const registry = `#!/bin/sh
+      case "$1 $2" in
+        "view @soda-scheduler/client@${version}") echo ${version} ;;
+        view*) exit 1 ;;
+        publish*) echo "$@" >> "${bin}/published" ;;
+        *) PATH="\${PATH#*:}" exec npm "$@" ;;
+      esac\n`;
+    await writeFile(join(bin, 'npm'), registry, { mode: 0o755 });
+    await follow('publish', 'npm publish', { PATH: `${bin}:${process.env['PATH']}` });
+    expect((await readFile(join(bin, 'published'), 'utf8')).trim().split('\n')).to.have.members(
+      PACKAGES.filter((name) => name !== 'client').map(
+        (name) => `publish --workspace @soda-scheduler/${name}`,
+      ),
+    );
+    await follow('release', '> notes.md');
     const notes = await readFile(join(clone, 'notes.md'), 'utf8');
     const changes = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
     const [, unreleased = ''] = /^## \[Unreleased\]\n([\s\S]*?)^## \[/m.exec(changes) ?? [];
