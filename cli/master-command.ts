@@ -151,5 +151,5 @@ function leave(code?: number): void {
   if (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
     process.stderr.write('soda: a file has not answered yet: the process ends itself by SIGKILL\n');
     process.kill(process.pid, 'SIGKILL');
-  } else process.exit(code);
+  } else process.exit(code ?? process.exitCode);
 }
