@@ -136,7 +136,7 @@ describe('soda-executors', function () {
     });
     // Written beside the commits: a moment behind the end, where the machine is quick.
     let log: Record<string, unknown>;
-    do log = (await master.call('GET', '/task/c/logs')).body as Record<string, unknown>;
+    do log = (await master.call('GET', '/task/c/logs')).body;
     while (log['ended'] !== true);
     expect(JSON.stringify(log)).to.include('hi');
     executor.signal('SIGTERM');
