@@ -1,7 +1,7 @@
 /**
  * Executors on the bare wire protocol, in one process. Some take tasks, as many as they are told to, and hold what comes
  * after; the others wait for a type that nobody submits. A task that says in its params when it was submitted is timed.
- * Arguments: URL, number that takes tasks, number that waits, milliseconds that a task takes.
+ * Arguments: URL, number that takes tasks, number that waits, milliseconds that a task takes on average.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectOnWire } from '../wire-executor.ts';
@@ -33,7 +33,8 @@ async function run(params: unknown): Promise<void> {
   else await new Promise<void>((resolve) => held.push(resolve));
   const { sentAt } = params as { readonly sentAt?: number };
   if (sentAt !== undefined) waitedMs.push(performance.timeOrigin + performance.now() - sentAt);
-  if (taskMs !== '0') await delay(Number(taskMs));
+  // From none to twice as long: they are not to end together.
+  if (taskMs !== '0') await delay(Number(taskMs) * 2 * Math.random());
   if (--unfinished > 0) return;
   process.send?.({ waitedMs });
   waitedMs = [];

@@ -307,9 +307,9 @@ export const MEDIUM_BODIES_BYTES_MAX = LARGE_BODIES_BYTES_MAX + 32 * MiB;
 export const BODIES_BYTES_MAX = MEDIUM_BODIES_BYTES_MAX + 16 * MiB;
 
 /**
- * Connections of clients and executors: ten thousand of these, and whoever submits; three quarters of the files that the process may have open, where these are
- * fewer. Beyond it a new one is closed after one answer: how the process is, or 503. So many have their
- * turn at that; others are closed at once.
+ * Connections of clients and executors: ten thousand of these, and whoever submits; three quarters of the files that the
+ * process may have open, where these are fewer. Beyond it a new one is closed after one answer: how the process is, or
+ * 503. So many have their turn at that; others are closed at once.
  */
 export const CONNECTION_COUNT_MAX = 12_000;
 export const SPARE_CONNECTION_COUNT_MAX = 16;
