@@ -91,7 +91,8 @@ export async function measurePages(databaseUrl: string | null, size: Size): Prom
   return { readyMs, learntMs, rssBytes, answers, before, meanwhile, statuses };
 }
 
-async function knowsIds(agent: Agent, api: string): Promise<boolean> {
+/** Whether all ids that are taken are known: the last that a master learns. */
+export async function knowsIds(agent: Agent, api: string): Promise<boolean> {
   const { text } = await ask(agent, `${api}/governance`);
   const { duties } = JSON.parse(text) as GovernanceView;
   return duties.some(({ name, last }) => name === 'id_filters' && last !== null);

@@ -4,9 +4,10 @@
  */
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { API_BASE, type GovernanceView } from '@soda-scheduler/protocol';
+import { API_BASE } from '@soda-scheduler/protocol';
 import { load } from '../load.ts';
 import { fillStore, RETENTION } from '../pages/fill.ts';
+import { knowsIds } from '../pages/measure.ts';
 import { read, submitAndProbe } from '../probe.ts';
 import { type BenchMaster, type Child, makeFolder, start, startMaster } from '../system.ts';
 import { BACKLOG_TYPE, fillBacklog } from './backlog.ts';
@@ -138,19 +139,12 @@ async function measureRestart(place: Place): Promise<Pick<Depth, 'firstMs' | 'le
   await executors.ask<Ran>(1);
   const firstMs = performance.now() - begun;
   const agent = new Agent({ keepAlive: true });
-  while (!(await knowsIds(agent, master.url))) await delay(20);
+  while (!(await knowsIds(agent, master.url + API_BASE))) await delay(20);
   const learntMs = performance.now() - begun;
   agent.destroy();
   await executors.stop();
   await master.stop();
   return { firstMs, learntMs };
-}
-
-async function knowsIds(agent: Agent, url: string): Promise<boolean> {
-  const { duties } = JSON.parse(
-    await read(agent, `${url}${API_BASE}/governance`),
-  ) as GovernanceView;
-  return duties.some(({ name, last }) => name === 'id_filters' && last !== null);
 }
 
 /** With so many connected, of whom 64 have work. `idleUs`: processor time of the master in a second without any. */
