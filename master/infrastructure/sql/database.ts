@@ -92,12 +92,31 @@ export class Database {
    * Commits what the work began: `dialect.begin` is for the work to send, with its first
    * statements. Repeats the work when a rival transaction had it rolled back, a few times.
    */
-  async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const once = async (connection: Connection): Promise<T> => {
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#committed(async (connection) => {
       const value = await work(connection);
       await this.dialect.run(connection, [plain('COMMIT')]);
       return value;
-    };
+    });
+  }
+
+  /**
+   * The same of what may be lost with the power, where the database can: then with all that was committed so after it.
+   * Nobody waits for the disk.
+   */
+  unflushedTransaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { setFlushed } = this.dialect;
+    if (setFlushed === undefined) return this.transaction(work);
+    return this.#committed(async (connection) => {
+      setFlushed(connection, false);
+      const value = await work(connection);
+      await this.dialect.run(connection, [plain('COMMIT')]);
+      setFlushed(connection, true);
+      return value;
+    });
+  }
+
+  async #committed<T>(once: (connection: Connection) => Promise<T>): Promise<T> {
     try {
       return await this.#connected(once);
     } catch (error) {
@@ -203,6 +222,7 @@ export class Database {
       if (!understood) throw error;
       // A lock wait that timed out undoes one statement only.
       await this.dialect.run(connection, [plain('ROLLBACK')]);
+      this.dialect.setFlushed?.(connection, true);
     } catch {
       this.dialect.discard(connection);
     }

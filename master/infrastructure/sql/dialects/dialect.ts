@@ -104,6 +104,11 @@ export interface Dialect {
 
   /** Runs the statements in order and stops at the first that fails. */
   run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]>;
+  /**
+   * Whether what this connection commits from now on is on the disk when it is answered. Not to be changed within a
+   * transaction. Absent where that is not a connection's to say.
+   */
+  readonly setFlushed?: (connection: Connection, isWanted: boolean) => void;
   /** The transaction on it failed in an unknown way: it must not reach the next user. */
   discard(connection: Connection): void;
 

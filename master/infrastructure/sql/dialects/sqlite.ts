@@ -157,6 +157,14 @@ async function findWeakness(asker: Asker): Promise<string | null> {
   return Number(row?.['synchronous']) >= 2 ? null : 'PRAGMA synchronous is below FULL';
 }
 
+/**
+ * Without, what is committed is in the log of the file, and on the disk with the next commit that is flushed. Not by a
+ * prepared statement: this one acts when it is prepared, and never again.
+ */
+function setFlushed(connection: Connection, isWanted: boolean): void {
+  (connection as Libsql.Database).exec(`PRAGMA synchronous=${isWanted ? 'FULL' : 'NORMAL'}`);
+}
+
 /** Could not even roll back. */
 const spoiled = new WeakSet<Connection>();
 
@@ -188,11 +196,13 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     endSilentWriter: null,
 
     run: (connection, statements) => execute(connection as Libsql.Database, statements, pace),
+    setFlushed,
     // What this connection did is known: it is here. One that cannot even roll back is replaced.
     discard(connection) {
       const database = connection as Libsql.Database;
       try {
         if (database.inTransaction) database.exec('ROLLBACK');
+        setFlushed(database, true);
       } catch {
         spoiled.add(database);
       }

@@ -75,7 +75,7 @@ export class LogRemoval {
     );
     const keys = rows.map((row) => [taskSeq, row['attempt'] as number, row['n'] as number]);
     if (keys.length === 0) return 0;
-    await this.#database.transaction((connection) =>
+    await this.#database.unflushedTransaction((connection) =>
       dialect.run(connection, [plain(dialect.begin), ...logsRemoved(dialect, keys)]),
     );
     return keys.length;

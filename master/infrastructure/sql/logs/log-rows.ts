@@ -29,7 +29,7 @@ export class LogRows implements LogStore {
     const statements = logsWritten(dialect, kept);
     if (statements.length === 0) return;
     await this.#database.aside(() =>
-      this.#database.transaction((connection) =>
+      this.#database.unflushedTransaction((connection) =>
         dialect.run(connection, [plain(dialect.begin), ...statements]),
       ),
     );
