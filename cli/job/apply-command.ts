@@ -13,6 +13,7 @@ import { apply, type Kind, printDefinition } from '../definition/apply.ts';
 import { readTexts } from '../definition/definition.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { more, once } from '../options.ts';
+import { nextInWords } from './words.ts';
 
 type NamedJob = JobRequest & { readonly name: string };
 
@@ -117,16 +118,16 @@ function jobsOf(client: SodaClient, names: ReadonlySet<string>): Kind<JobRequest
     put: (name, job, options) => client.jobs.put(name, job, options),
     isDefined: () => true,
     definitionOf: (job) => exactJson(job, 'request'),
-    besides: ({ next, warnings, triggers }) => {
+    besides: ({ next, fires, warnings, triggers }) => {
       const idle = triggers.flatMap(({ on, name }) =>
         on !== undefined && names.has(on.job) ? [noSourceWarning(on.job, name)] : [],
       );
       // Not those that are skipped, or merged with others.
       const times = next.flatMap(({ at }) => at ?? []);
       return {
-        fields: { next: times },
+        fields: { next: times, fires: fires.map(({ trigger, at }) => ({ trigger, at })) },
         lines: (isChanged) => [
-          ...(isChanged && times.length > 0 ? [`next: ${times.join(', ')}`] : []),
+          ...(isChanged ? fires.map(nextInWords) : []),
           ...warnings
             .filter((warning) => !idle.includes(warning))
             .map((warning) => `warning: ${warning}`),

@@ -100,6 +100,7 @@ function showJob(output: Output, job: JobView): void {
     ...job.blackouts.map(({ from, to, reason }) => {
       return ['black-out', `${from} to ${to}${reason === null ? '' : `: ${reason}`}`] as const;
     }),
+    ...job.fires.map((time) => ['fires', `${time.at} (${time.trigger})`] as const),
     ...job.next.map((time) => {
       return ['next', `${time.at ?? time.nominal} (${outcomeInWords(time)})`] as const;
     }),

@@ -7,7 +7,7 @@ import { INSTANT, instantOf, TIME } from '../instant.ts';
 import { count } from '../options.ts';
 import { readJson } from '../task/submission.ts';
 import { upTo } from '../task/task-search.ts';
-import { nominalInWords, noneInWords, outcomeInWords } from './words.ts';
+import { nextInWords, nominalInWords, noneInWords, outcomeInWords } from './words.ts';
 
 const name = () => new Argument('<job>', 'the job');
 const trigger = () => new Option('--trigger <name>', 'of this trigger only');
@@ -55,6 +55,14 @@ export function nextCommand(): Command {
         time.zone,
         outcomeInWords(time),
       ]);
+      const isLeftOut = times.length > 0 && times.every(({ at }) => at === null);
+      if (isLeftOut && from === undefined) {
+        for (const time of (await client.jobs.get(of)).fires) {
+          if (trigger === undefined || time.trigger === trigger) {
+            output.hint(`soda: ${nextInWords(time)}`);
+          }
+        }
+      }
       if (times.length === 0) output.hint(`soda: ${noneInWords(await client.jobs.get(of))}`);
     });
 }

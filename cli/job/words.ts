@@ -99,6 +99,11 @@ export function outcomeInWords({ outcome, reason }: NextFire): string {
   return reason === null ? outcome : `${outcome}: ${reason}`;
 }
 
+/** When a trigger is fired next, whatever is left out before. */
+export function nextInWords({ trigger, at, local, zone }: NextFire): string {
+  return `next: ${trigger} at ${at}${zone === 'UTC' ? '' : `, ${local} in ${zone}`}`;
+}
+
 /** `2026-10-01T11:00:00Z`, or from the first to the last with their count. */
 export function nominalInWords({ nominal, to, count }: OccurrenceView): string {
   return count === 1 ? nominal : `${nominal} to ${to} (${count})`;

@@ -19,6 +19,7 @@ export function scopedJobs(actor: Actor, scope: Scope, jobs: JobsHandle): JobsHa
     version: (...of) => jobs.version(...of),
     occurrences: (...of) => jobs.occurrences(...of),
     next: (...of) => jobs.next(...of),
+    fires: (...of) => jobs.fires(...of),
     previewBackfill: (...of) => jobs.previewBackfill(...of),
     backfill: (...of) => jobs.backfill(...of),
     calendars: () => jobs.calendars(),

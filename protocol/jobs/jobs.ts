@@ -162,7 +162,10 @@ const triggerView = z.object({
   grace: z.number(),
   overlap: z.string(),
   enabled: z.boolean(),
-  next_at: z.string().nullable().describe('When it fires next; null: not by itself.'),
+  next_at: z
+    .string()
+    .nullable()
+    .describe('When it fires next; null: not by itself, or nobody has looked so far ahead.'),
   next_nominal: z.string().nullable(),
   last_at: z.string().nullable().describe('The newest time that has been decided.'),
   runs: z.int().describe('How often it has fired: what `max_runs` counts.'),
@@ -213,6 +216,9 @@ export const jobView = jobSummary.extend({
   pause_after: z.int().nullable(),
   by: z.string().nullable().describe('Who has made this version: the name of a token.'),
   next: z.array(nextFire).describe('The next five times of its triggers.'),
+  fires: z
+    .array(nextFire)
+    .describe('Of each trigger the first time that is fired, whatever is left out before.'),
   runs: z.array(runView).describe('The newest of its runs, newest first.'),
   warnings: z.array(z.string()).describe('What may not be meant: a calendar that ends, say.'),
   request: z.unknown().describe('The body of the `PUT` that has made it, as it is kept.'),
@@ -280,7 +286,12 @@ export const jobNextQuery = z.strictObject({
   from: instantInQuery.optional().describe('Times after this instant. Default: now.'),
 });
 
-export const jobNext = z.object({ next: z.array(nextFire) });
+export const jobNext = z.object({
+  next: z.array(nextFire),
+  fires: z
+    .array(nextFire)
+    .describe('Of each trigger the first time after `from` that is fired, also behind these.'),
+});
 
 export const occurrenceQuery = z.strictObject({
   trigger: triggerName.optional(),

@@ -17,7 +17,7 @@ import { JobMonth } from './month/month.tsx';
 import { RecentMarks } from './recent.tsx';
 import { DeleteButton, EnableButton, JobState, pathOf } from './steer.tsx';
 import { Tags } from './tags.tsx';
-import { overlapWords, zoneOf, zoneOfJob, zoneOfNext } from './trigger-words.ts';
+import { overlapWords, zoneOf, zoneOfJob } from './trigger-words.ts';
 import { Triggers } from './triggers.tsx';
 import { JobVersions } from './versions.tsx';
 import { Zoned } from './zoned.tsx';
@@ -68,6 +68,13 @@ export function JobPage({ name }: { readonly name: string }) {
   );
 }
 
+/** When it is fired, whatever is left out before. */
+function Next({ of: { fires, triggers } }: { readonly of: JobView }) {
+  const [next] = fires;
+  const trigger = triggers.find(({ name }) => name === next?.trigger);
+  return <Zoned at={next?.at ?? null} zone={zoneOf(trigger)} />;
+}
+
 interface WholeProps {
   readonly of: JobView;
   readonly template: string;
@@ -84,10 +91,7 @@ function Whole({ of: job, template, reload }: WholeProps) {
       {warnings.length > 0 && <p class="remark">{warnings.join('\n')}</p>}
       <Facts
         of={[
-          [
-            t('jobs.next'),
-            job.next_at !== null && <Zoned at={job.next_at} zone={zoneOfNext(job)} />,
-          ],
+          [t('jobs.next'), job.fires.length > 0 && <Next of={job} />],
           [t('jobs.recent'), job.recent.length > 0 && <RecentMarks of={job} />],
           [t('type'), <Link to="type" name={job.type} />],
           [t('group'), job.group],

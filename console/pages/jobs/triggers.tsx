@@ -50,7 +50,13 @@ const layoutOf = (job: JobView): Layout<TriggerView> => ({
           </>
         ),
     },
-    { title: 'jobs.next', show: (one) => <Zoned at={one.next_at} zone={zoneOf(one)} /> },
+    {
+      title: 'jobs.next',
+      show: (one) => {
+        const next = job.fires.find(({ trigger }) => trigger === one.name);
+        return <Zoned at={next?.at ?? null} zone={zoneOf(one)} />;
+      },
+    },
     {
       title: 'jobs.last',
       class: 'wide',

@@ -13,6 +13,7 @@ import type { Backfill } from '../../domain/long-work/work.ts';
 import type { Coming } from '../../domain/schedule/coming.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { Task } from '../../domain/model/task.ts';
+import type { Firing } from './planning.ts';
 import type { JobQuery, ListedJob, OccurrencePage, OccurrenceQuery } from './job-store.ts';
 
 /** A job in a list. */
@@ -38,6 +39,11 @@ export interface NextTime {
   readonly trigger: string;
   readonly spec: TriggerSpec;
   readonly coming: Coming;
+}
+
+/** One that is fired. */
+export interface FireTime extends NextTime {
+  readonly coming: Firing;
 }
 
 export interface BegunBackfill extends Omit<Backfill, 'action' | 'within'> {
@@ -79,6 +85,12 @@ export interface JobsHandle {
     after: number,
     count: number,
   ): Promise<readonly NextTime[]>;
+  /** Of each of these triggers the first after that instant which is fired, whatever is left out before: by when they are. */
+  fires(
+    job: Pick<Job, 'spec'>,
+    triggers: readonly Trigger[],
+    after: number,
+  ): Promise<readonly FireTime[]>;
   /** Changes nothing. A text: why times of the trigger cannot be told. @throws {Unavailable} also where too many ask. */
   previewBackfill(
     job: Job,

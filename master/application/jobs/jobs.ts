@@ -12,6 +12,7 @@ import {
   type Trigger,
 } from '../../domain/model/job.ts';
 import { isSeen, sees, seesAll, type Sight } from '../../domain/model/task-filter.ts';
+import type { Pieces } from '../../domain/pieces.ts';
 import { behind, comingOf } from '../../domain/schedule/coming.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { State } from '../../domain/state/state.ts';
@@ -21,6 +22,7 @@ import type { JobQuery, OccurrenceQuery } from './job-store.ts';
 import { backfillWork, previewBackfill } from './backfill.ts';
 import type {
   BegunBackfill,
+  FireTime,
   JobsHandle,
   NextTime,
   PreviewedBackfill,
@@ -29,7 +31,7 @@ import type {
   SeenRun,
 } from './jobs-handle.ts';
 import { recordsToCome, withRecordsToCome } from './left-out.ts';
-import { keyOf, surroundingsOf, unlessBroken } from './planning.ts';
+import { aroundOf, firesNext, keyOf, surroundingsOf, unlessBroken } from './planning.ts';
 
 /** Runs that are shown with a job. */
 const RUN_COUNT = 10;
@@ -177,6 +179,28 @@ export class Jobs implements JobsHandle {
       }
     }
     return times.sort((a, b) => a.coming.nominal - b.coming.nominal).slice(0, count);
+  }
+
+  fires(job: Pick<Job, 'spec'>, triggers: readonly Trigger[], after: number) {
+    return inPieces(this.#fires(job, triggers, after), this.#asking.clock);
+  }
+
+  *#fires(
+    job: Pick<Job, 'spec'>,
+    triggers: readonly Trigger[],
+    after: number,
+  ): Pieces<readonly FireTime[]> {
+    const { calendars } = this.#asking.known().jobs;
+    const times: FireTime[] = [];
+    for (const trigger of triggers) {
+      yield;
+      const spec = JSON.parse(trigger.spec) as TriggerSpec;
+      if (!spec.isEnabled || trigger.paused !== null) continue;
+      const around = aroundOf(calendars, trigger, spec, job);
+      const coming = yield* firesNext(trigger, spec, around, after);
+      if (coming !== null) times.push({ trigger: trigger.name, spec, coming });
+    }
+    return times.sort((a, b) => a.coming.at - b.coming.at);
   }
 
   change(change: JobChange): Promise<CommandOutcome> {

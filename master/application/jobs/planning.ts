@@ -1,5 +1,5 @@
 /** Which times of a trigger are due, and when it is looked at next. Computes; reads and writes nothing. */
-import { PLAN_LOOK_COUNT } from '../../domain/bounds.ts';
+import { FIRES_LOOKS_MAX, PLAN_LOOK_COUNT } from '../../domain/bounds.ts';
 import type { BrokenTrigger } from '../../domain/jobs/job-events.ts';
 import {
   ALL_JOBS,
@@ -7,8 +7,9 @@ import {
   type Job,
   type Trigger,
 } from '../../domain/model/job.ts';
+import type { Pieces } from '../../domain/pieces.ts';
 import { Calendar, type CalendarSpec } from '../../domain/schedule/calendar.ts';
-import { comingOf, type Surroundings } from '../../domain/schedule/coming.ts';
+import { type Coming, comingOf, type Surroundings } from '../../domain/schedule/coming.ts';
 import { CronRefused } from '../../domain/schedule/cron.ts';
 import { UnknownZone } from '../../domain/schedule/local-time.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
@@ -107,13 +108,48 @@ export function isOpen({ decidedUntil, nextAt }: Trigger, now: number): boolean 
   return nextAt !== null && decidedUntil < now;
 }
 
+/** One that fires. */
+export type Firing = Coming & { readonly at: number };
+
+/** The first of so many entries that fires, the last of them, and what `comingOf` says of those behind. */
+function firstOf(spec: TriggerSpec, around: Surroundings, after: number, countMax: number) {
+  const { coming, until } = comingOf(spec, around, after, countMax);
+  return { first: coming.find(isFiring), last: coming.at(-1), until };
+}
+
+const isFiring = (coming: Coming): coming is Firing => coming.at !== null;
+
+/**
+ * The time for which it is planned to fire, or the first after that instant that fires, whatever is left out before.
+ * Null: none does, as far as it looks, or its times cannot be told.
+ */
+export function* firesNext(
+  trigger: Trigger,
+  spec: TriggerSpec,
+  around: Surroundings,
+  after: number,
+): Pieces<Firing | null> {
+  const { nextAt, nextNominal, decidedUntil } = trigger;
+  const isPlanned = nextNominal !== null && nextAt !== null && nextAt > after;
+  let from = isPlanned ? nextNominal - 1 : Math.max(after, decidedUntil);
+  for (let lookCount = 0; lookCount < FIRES_LOOKS_MAX; lookCount++) {
+    const since = from;
+    // One is enough where nothing is left out.
+    const count = lookCount === 0 ? 1 : PLAN_LOOK_COUNT;
+    const found = unlessBroken(trigger, [], () => firstOf(spec, around, since, count));
+    if (found?.first !== undefined) return found.first;
+    if (found === null || found.until === null) return null;
+    from = found.until;
+    yield;
+  }
+  return null;
+}
+
 /** When it is looked at next, once all up to `after` is decided. */
 export function planOf(spec: TriggerSpec, around: Surroundings, after: number): Plan {
   for (const count of [1, PLAN_LOOK_COUNT]) {
-    const { coming, until } = comingOf(spec, around, after, count);
-    const first = coming.find(({ at }) => at !== null);
+    const { first, last, until } = firstOf(spec, around, after, count);
     if (first !== undefined) return { nextAt: first.at, nextNominal: first.nominal };
-    const last = coming.at(-1);
     if (last === undefined && until === null) return NEVER;
     // Nothing of it fires: it is looked at to say so.
     const nextAt = last?.to ?? after + LOOK_AGAIN_MS;

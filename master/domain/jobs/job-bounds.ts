@@ -38,6 +38,8 @@ export const TURN_REPLAN_COUNT_MAX = 100;
 /** Nominal times of a trigger that one turn decides; and that are looked through for the next that fires. */
 export const DUE_COUNT_MAX = 512;
 export const PLAN_LOOK_COUNT = 128;
+/** How often people have so many looked through for it. */
+export const FIRES_LOOKS_MAX = 16;
 
 /** Of those that are noticed late, so many of one trigger are run by `all`. */
 export const MISFIRE_ALL_COUNT_MAX = 100;

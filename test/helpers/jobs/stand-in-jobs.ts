@@ -13,6 +13,7 @@ export function standInJobs(
     version: async () => null,
     occurrences: async () => null,
     next: async () => [],
+    fires: async () => [],
     previewBackfill: async (_job, _trigger, { until }) => ({
       ...{ until, count: 0, isExact: true, first: null, last: null },
       ...{ coveredCount: 0, leftOutCount: 0, cutAt: null },

@@ -40,6 +40,32 @@ describe('soda job apply', () => {
     expect(named[0]?.length).to.be.within(1, 4);
   });
 
+  it('says of each trigger when it is fired next, whatever is left out before', async () => {
+    const off = (day: number) => new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10);
+    const days = Array.from({ length: 7 }, (_, at) => {
+      return { date: off(at), kind: 'off', label: `day ${at}` };
+    });
+    await soda('calendar set feasts -f -', JSON.stringify({ days, weekend: [] }));
+    const job = `name: late
+template: { task: { type: echo }, user: { group: news } }
+triggers:
+  - { name: a, cron: 0 23 * * *, except: feasts }
+  - { name: b, cron: 30 23 * * *, zone: Asia/Shanghai }`;
+    const first = `next: a at ${off(7)}T23:00:00.000Z`;
+    for (const how of ['job apply -f - --dry-run', 'job apply -f -']) {
+      const { out } = await soda(how, job);
+      expect(out.match(/^ +next: /gm), out).to.have.length(2);
+      expect(out).to.include(`  ${first}\n`);
+      expect(out).to.match(/ next: b at .*T15:30:00.000Z, .*T23:30:00\+08:00 in Asia\/Shanghai\n/);
+    }
+    expect((await soda('job get late')).out).to.match(
+      new RegExp(`fires: +${off(7)}T23:00:00.000Z \\(a\\)`),
+    );
+    const { out, err } = await soda('job next late --trigger a');
+    expect(out).not.to.include(off(7));
+    expect(err).to.equal(`soda: ${first}\n`);
+  });
+
   it('says what is missing in a file', async () => {
     for (const body of ['{"name":"x"}', '{"name":"x","template":{"task":null}}']) {
       const { code, err } = await soda('job apply -f -', body);

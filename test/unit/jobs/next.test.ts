@@ -25,6 +25,69 @@ describe('the times to come of a job', () => {
     expect(await next({ maxRuns: 5 }, { firedCount: 3 }, 9)).to.have.lengthOf(2);
   });
 
+  async function fires(spec: Partial<TriggerSpec>, trigger: Partial<Trigger>, days: object[]) {
+    const text = JSON.stringify({ days, weekend: [0, 1, 2, 3, 4, 5, 6] });
+    const none = { version: 1, changedAt: master.begin, by: null, replanAfter: null };
+    const row = { name: 'office', text, ...none };
+    const calendar = { op: 'put', table: 'calendar', key: 'office', row } as const;
+    await master.start([...master.rows('a', spec, {}, trigger), calendar]);
+    const jobs = master.harness.master.jobs(ALL);
+    const shown = await jobs.show('a');
+    if (shown === null) return expect.fail('it is there');
+    const found = await jobs.fires(shown.job, shown.triggers, master.harness.clock.now());
+    return found.map(({ coming }) => coming);
+  }
+
+  it('have one that fires, however many are left out before it', async () => {
+    const skips = Array.from({ length: 9 }, (_, at) => master.begin + (at + 1) * MINUTE);
+    const shown = await next({}, { skips }, 5);
+    expect(shown.map(({ coming }) => coming.at)).to.deep.equal([null, null, null, null, null]);
+    const jobs = master.harness.master.jobs(ALL);
+    const job = await jobs.show('a');
+    if (job === null) return expect.fail('it is there');
+    const [first] = await jobs.fires(job.job, job.triggers, master.begin);
+    await master.pass(11 * MINUTE);
+    const ran = (await master.records('a')).filter(({ state }) => state === 'ran').at(-1);
+    expect(ran?.nominal).to.equal(master.begin + 10 * MINUTE);
+    expect(first?.coming).to.include({ nominal: ran?.nominal, at: ran?.noticedAt });
+  });
+
+  it('are looked through for years for one that fires', async () => {
+    const dayAt = (at: number) =>
+      new Date(master.begin + at * 86_400_000).toISOString().slice(0, 10);
+    // Each has another reason, and so stands for itself.
+    const off = Array.from({ length: 700 }, (_, at) => {
+      return { date: dayAt(at), kind: 'off', label: `day ${at}` };
+    });
+    const days = [...off, { date: dayAt(700), kind: 'work' }];
+    const onlyOn = { calendar: 'office', days: 'work', label: null } as const;
+    const timing = { kind: 'cron', expression: '0 3 * * *' } as const;
+    const found = await fires({ timing, onlyOn }, { kind: 'cron' }, days);
+    expect(found.map(({ at }) => new Date(at).toISOString())).to.deep.equal([
+      `${dayAt(700)}T03:00:00.000Z`,
+    ]);
+  });
+
+  it('have none that fires where there is no such calendar', async () => {
+    const onlyOn = { calendar: 'plant', days: 'work', label: null } as const;
+    expect(await fires({ onlyOn }, {}, [])).to.deep.equal([]);
+  });
+
+  it('have the one that was moved, although its own day has passed', async () => {
+    const timing = { kind: 'every', everyMs: 7 * 86_400_000 } as const;
+    const date = new Date(master.begin + 3 * 86_400_000).toISOString().slice(0, 10);
+    const onlyOn = { calendar: 'office', days: 'work', label: null } as const;
+    const spec = { timing, onlyOn, shift: 'next' } as const;
+    const nominal = master.begin - 86_400_000;
+    const at = master.begin + 3 * 86_400_000;
+    const trigger = {
+      ...{ anchorAt: nominal - 7 * 86_400_000, changedAt: nominal - 1, decidedUntil: nominal - 1 },
+      ...{ nextNominal: nominal, nextAt: at },
+    };
+    const moved = await fires(spec, trigger, [{ date, kind: 'work' }]);
+    expect(moved[0]).to.include({ nominal, outcome: 'shifted', at });
+  });
+
   it('do not overtake one another, whatever their jitter', async () => {
     const timing = { kind: 'every', everyMs: 1_000 } as const;
     const times = await next({ timing, jitterMs: MINUTE }, {}, 50);

@@ -46,15 +46,17 @@ function beginning(): Ground {
   return { version: 0, definition: JSON.stringify({ template, triggers }) };
 }
 
-/** By what it would be. */
+/** By what it would be: some times, and of each trigger one that fires. */
 function NextTimes({ of: job }: { readonly of: JobView }) {
+  const shown = new Set(job.next.map(({ trigger, nominal }) => `${trigger} ${nominal}`));
+  const later = job.fires.filter(({ trigger, nominal }) => !shown.has(`${trigger} ${nominal}`));
   return (
     <>
       {job.warnings.length > 0 && <p class="remark">{job.warnings.join('\n')}</p>}
       <h3>{t('job.next-times')}</h3>
       {job.next.length === 0 && <p class="soft">{t('jobs.by-hand')}</p>}
       <ul class="plain">
-        {job.next.map(({ trigger, nominal, at, outcome, reason }) => (
+        {[...job.next, ...later].map(({ trigger, nominal, at, outcome, reason }) => (
           <li key={`${trigger} ${nominal}`}>
             <Zoned
               at={at ?? nominal}

@@ -49,6 +49,7 @@ import {
   versionText,
 } from './job-views.ts';
 import { BY_HAND_NAME } from './templates.ts';
+import { timesToCome } from './times-to-come.ts';
 import { warningsOf } from './warnings.ts';
 
 const PATH = `${API_BASE}/job/{name}`;
@@ -132,8 +133,8 @@ function timeRoutes(): NamespaceRoute[] {
         const { job, triggers } = await found(master, nameOf(request));
         const asked = trigger === undefined ? triggers : [triggerOf(triggers, trigger)];
         const after = instantOf(from) ?? Date.now();
-        const next = await master.jobs().next(job, job.isEnabled ? asked : [], after, count);
-        return { body: { next: next.map(nextView) } };
+        const { next, fires } = await timesToCome(master, job, asked, after, count);
+        return { body: { next: next.map(nextView), fires: fires.map(nextView) } };
       },
     },
     {
@@ -332,10 +333,9 @@ async function shown(master: ScopedMaster, name: string) {
 
 async function detail(master: ScopedMaster, seen: SeenJobInDetail) {
   const { job, triggers } = seen;
-  const asked = job.isEnabled ? triggers : [];
-  const next = await master.jobs().next(job, asked, Date.now(), NEXT_COUNT);
+  const { next, fires } = await timesToCome(master, job, triggers, Date.now(), NEXT_COUNT);
   const runs = await master.jobs().runs(job);
-  return detailText(seen, runs, next, await warningsOf(triggers, master.jobs()));
+  return detailText(seen, runs, next, fires, await warningsOf(triggers, master.jobs()));
 }
 
 export async function found(master: ScopedMaster, name: string): Promise<SeenJobInDetail> {

@@ -46,7 +46,7 @@ const ended = new Map(
 export function summaryOf({ job, triggers, activity }: SeenJob): JobSummary {
   const { triggers: asked = [] } = JSON.parse(job.spec) as KeptSpec;
   const recent = [...job.recent].flatMap((letter) => ended.get(letter) ?? []);
-  const times = triggers.flatMap(({ nextAt }) => nextAt ?? []);
+  const times = triggers.flatMap((trigger) => firesAt(trigger) ?? []);
   const begun = [job.lastStartedAt, ...triggers.map(({ lastFiredAt }) => lastFiredAt)];
   const newest = Math.max(...begun.map((at) => at ?? 0));
   return {
@@ -76,6 +76,7 @@ export function detailText(
   seen: SeenJobInDetail,
   runs: readonly SeenRun[],
   next: readonly NextTime[],
+  fires: readonly NextTime[],
   warnings: string[],
 ): string {
   const { job } = seen;
@@ -91,6 +92,7 @@ export function detailText(
     pause_after: kept.pause_after ?? null,
     by: job.by,
     next: next.map(nextView),
+    fires: fires.map(nextView),
     runs: runs.map(runView),
     warnings,
   } satisfies Omit<JobView, 'template' | 'request'>;
@@ -135,7 +137,7 @@ function triggerView(trigger: Trigger, asked: readonly TriggerRequest[]): Trigge
     grace: spec.graceMs / 1000,
     overlap: overlapText(spec.overlap),
     enabled: spec.isEnabled,
-    next_at: iso(trigger.nextAt),
+    next_at: iso(firesAt(trigger)),
     next_nominal: iso(trigger.nextNominal),
     last_at: iso(trigger.lastFiredAt),
     runs: trigger.firedCount,
@@ -144,6 +146,10 @@ function triggerView(trigger: Trigger, asked: readonly TriggerRequest[]): Trigge
     skipped: trigger.skips.map((nominal) => iso(nominal)),
   };
 }
+
+/** When it is only looked at, it does not fire. */
+const firesAt = ({ nextAt, nextNominal }: Trigger): number | null =>
+  nextNominal === null ? null : nextAt;
 
 function overlapText(overlap: Overlap): string {
   return overlap.kind === 'max' ? `max:${overlap.max}` : overlap.kind;
