@@ -9,15 +9,18 @@ const steps = {
   types: ['typescript/bin/tsc', '-b'],
   format: ['@biomejs/biome/bin/biome', 'format', '.'],
   lint: ['oxlint/bin/oxlint', '--deny-warnings', '.'],
-  unused: ['knip/bin/knip.js', '--no-progress'],
+  unused: ['knip/bin/knip.js', '--no-progress', '--cache'],
 };
+
+/** For `tsc` and the linter, which are written in Go: in more memory they need a fifth less time. */
+const env = { GOGC: '400', ...process.env };
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 /** Resolves to whether the step passed; prints what it said only if it did not. */
 function run(name) {
   const [script, ...args] = steps[name];
-  const child = spawn(process.execPath, [`node_modules/${script}`, ...args]);
+  const child = spawn(process.execPath, [`node_modules/${script}`, ...args], { env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
