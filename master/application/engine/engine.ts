@@ -26,6 +26,7 @@ import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { StandStill } from './stand-still.ts';
 import { StoreWatch, UNKNOWN } from '../store-watch.ts';
 import { isFinal, StoreUnusable } from '../ports.ts';
+import { TriggerFaults } from '../jobs/trigger-faults.ts';
 import type { EngineOptions } from './engine-options.ts';
 
 const TICK_MS = 1_000;
@@ -64,6 +65,8 @@ export class Engine {
   /** Since when more has arrived than is stepped; null: all that had arrived was, when time was last looked at. */
   #behindSince: number | null = null;
   #followsWall = false;
+  /** Kept when the state is not: what has failed it once may do so again. */
+  readonly #faults = new TriggerFaults();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -276,7 +279,8 @@ export class Engine {
 
   async #load(state: State, group: LoadGroup): Promise<void> {
     const { clock } = this.#options;
-    const loaded = await this.#watch.ask(() => read(this.#options, state, group, clock.now()));
+    const outside = { ...this.#options, faults: this.#faults };
+    const loaded = await this.#watch.ask(() => read(outside, state, group, clock.now()));
     const now = clock.now();
     const output = createOutput();
     stepLoaded(state, loaded, now, output);

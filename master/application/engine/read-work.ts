@@ -16,19 +16,19 @@ import {
 import { nextWork } from '../../domain/long-work/works.ts';
 import { readEdges } from './read-edges.ts';
 import { readBackfill } from '../jobs/read-backfill.ts';
-import type { Templates } from '../jobs/templates.ts';
+import type { JobSources } from '../jobs/read-due.ts';
 import type { TaskSearch, TaskStore } from '../ports.ts';
 
 /** Of the work whose turn it is; null: there is none any more. */
 export async function readWork(
-  store: TaskStore,
-  templates: Templates,
+  sources: Pick<JobSources, 'store' | 'templates' | 'faults'>,
   state: State,
   now: number,
 ): Promise<WorkPage | BackfillPage | null> {
   const work = nextWork(state);
   if (work === null) return null;
-  if (work.kind === 'backfill') return readBackfill(store, templates, state, work);
+  if (work.kind === 'backfill') return readBackfill(sources, state, work);
+  const { store } = sources;
   const page =
     work.ids === null ? await readFound(store, work) : await readNamed(store, state, work);
   const { action } = work.request;

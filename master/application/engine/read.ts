@@ -16,6 +16,7 @@ import type { EngineOptions } from './engine-options.ts';
 import type { LoadGroup, LoadOf } from './loads.ts';
 import { readEdges } from './read-edges.ts';
 import { readWork } from './read-work.ts';
+import type { JobSources } from '../jobs/read-due.ts';
 import { JobReader } from '../jobs/read-jobs.ts';
 import type { TaskStore } from '../ports.ts';
 import { breathing } from '../turnstile.ts';
@@ -26,8 +27,23 @@ export interface Loaded {
   readonly asked: LoadOf<'task'>['event'] | null;
 }
 
+/** With what the rows are read, and where it is kept what has failed. */
+type Outside = Pick<EngineOptions, 'store' | 'clock' | 'templates'> & Pick<JobSources, 'faults'>;
+
 export async function read(
-  { store, clock, templates }: Pick<EngineOptions, 'store' | 'clock' | 'templates'>,
+  outside: Outside,
+  state: State,
+  group: LoadGroup,
+  now: number,
+): Promise<readonly Loaded[]> {
+  outside.faults.begin();
+  const loaded = await readGroup(outside, state, group, now);
+  outside.faults.end();
+  return loaded;
+}
+
+async function readGroup(
+  { store, clock, templates, faults }: Outside,
   state: State,
   group: LoadGroup,
   now: number,
@@ -45,12 +61,12 @@ export async function read(
     case 'triggers':
     case 'settled':
     case 'replan': {
-      const reader = new JobReader({ store, templates, breathe: breathing(clock) });
+      const reader = new JobReader({ store, templates, faults, breathe: breathing(clock) });
       const events = await reader.read(state, first, now);
       return events.flatMap(alone);
     }
     default:
-      return alone(await readPage({ store, templates }, state, first, now));
+      return alone(await readPage({ store, templates, faults }, state, first, now));
   }
 }
 
@@ -169,7 +185,7 @@ async function readBooked(
 }
 
 async function readPage(
-  { store, templates }: Pick<EngineOptions, 'store' | 'templates'>,
+  { store, templates, faults }: Omit<Outside, 'clock'>,
   state: State,
   load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
   now: number,
@@ -188,7 +204,7 @@ async function readPage(
       return { type: 'heldLoaded', pages };
     }
     case 'work':
-      return { type: 'workLoaded', page: await readWork(store, templates, state, now) };
+      return { type: 'workLoaded', page: await readWork({ store, templates, faults }, state, now) };
     case 'delayed': {
       const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };

@@ -11,6 +11,7 @@ import { BY_PEOPLE, comingOf } from '../../domain/schedule/coming.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { JobReads } from './job-store.ts';
 import { type Calendars, surroundingsOf, unlessBroken } from './planning.ts';
+import type { TriggerFaults } from './trigger-faults.ts';
 
 export interface FoundTime {
   readonly nominal: number;
@@ -42,6 +43,8 @@ export interface Planned {
   readonly job: Job;
   readonly trigger: Trigger;
   readonly calendars: Calendars;
+  /** None: a fault of the master is thrown. */
+  readonly faults?: TriggerFaults;
 }
 
 /** Up to where what becomes of times by themselves is decided: those after it are not for a backfill. */
@@ -58,7 +61,7 @@ export function refusalOf({ kind }: Pick<Trigger, 'kind'>): string | null {
 
 /** The next of them after that instant, `countMax` at most. Some milliseconds. A text: why its times cannot be told. */
 export async function findTimes(
-  { job, trigger, calendars }: Planned,
+  { job, trigger, calendars, faults }: Planned,
   { which, until }: Pick<Backfill, 'which' | 'until'>,
   after: number,
   countMax: number,
@@ -74,9 +77,14 @@ export async function findTimes(
     runsLeft: null,
   };
   const broken: BrokenTrigger[] = [];
-  const page = unlessBroken(trigger, broken, () => {
-    return comingOf(spec, around, after, BACKFILL_LOOK_COUNT, until - 1);
-  });
+  const page = unlessBroken(
+    trigger,
+    broken,
+    () => {
+      return comingOf(spec, around, after, BACKFILL_LOOK_COUNT, until - 1);
+    },
+    faults?.at('backfill'),
+  );
   if (page === null) return broken.map(({ reason }) => reason).join();
   const [first] = page.coming;
   const last = page.coming.at(-1);

@@ -3,7 +3,7 @@
  * before a calendar or a black-out is changed. Else one that is taken away would fire all that fell into it.
  */
 import { DUE_COUNT_MAX } from '../../domain/bounds.ts';
-import type { DueTrigger } from '../../domain/jobs/job-events.ts';
+import type { BrokenTrigger, DueTrigger } from '../../domain/jobs/job-events.ts';
 import type { Era } from '../../domain/jobs/jobs-state.ts';
 import { openRunBefore, recordWith } from '../../domain/jobs/record.ts';
 import { comparePlaces, isTimeAsked, newestFirst, placeOf } from '../../domain/model/job-query.ts';
@@ -15,25 +15,27 @@ import { timesOf } from '../../domain/schedule/times.ts';
 import type { TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
 import type { OccurrencePage, OccurrenceQuery } from './job-store.ts';
 import { aroundOf, isOpen, planOf, unlessBroken } from './planning.ts';
+import type { JobSources } from './read-due.ts';
 
 /**
  * Of those triggers, up to the first time that is to run. Some, where there are many: none once all are decided.
  *
- * @param jobs of the triggers, by name.
+ * @param jobs of the triggers, by name. @param broken Those whose times cannot be told join it.
  */
 export async function leftOutOf(
   jobs: ReadonlyMap<string, Job>,
   triggers: readonly Trigger[],
   { until, calendars }: Era,
-  breathe: () => Promise<void>,
+  { breathe, faults }: Pick<JobSources, 'breathe' | 'faults'>,
+  broken: BrokenTrigger[],
 ): Promise<readonly DueTrigger[]> {
   const leftOut: DueTrigger[] = [];
   for (const trigger of triggers) {
     await breathe();
     const job = jobs.get(trigger.job);
     if (job === undefined) continue;
-    // Whoever finds its next time hears of one whose times cannot be told.
-    const one = unlessBroken(trigger, [], () => leftOutOne(job, trigger, { until, calendars }));
+    const find = () => leftOutOne(job, trigger, { until, calendars });
+    const one = unlessBroken(trigger, broken, find, faults.at('left out'));
     if (one !== null) leftOut.push(one);
   }
   return leftOut;

@@ -13,6 +13,7 @@ import { type Coming, comingOf, type Surroundings } from '../../domain/schedule/
 import { CronRefused } from '../../domain/schedule/cron.ts';
 import { UnknownZone } from '../../domain/schedule/local-time.ts';
 import type { Blackout, TriggerSpec } from '../../domain/schedule/trigger-spec.ts';
+import type { StepFaults } from './trigger-faults.ts';
 
 const NEVER = { nextAt: null, nextNominal: null };
 /** Where no time is near: it is looked for again then. */
@@ -85,7 +86,7 @@ export function aroundOf(
 
 /**
  * What it comes to; null: the times of the trigger cannot be told here, of a zone, say, that only another runtime knows.
- * What is no fault of its definition goes on: no trigger is paused for it.
+ * What is no fault of its definition goes on, unless it is known to last.
  *
  * @param broken It joins them then.
  */
@@ -93,12 +94,20 @@ export function unlessBroken<T>(
   trigger: Trigger,
   broken: BrokenTrigger[],
   find: () => T,
+  faults?: StepFaults,
 ): T | null {
   try {
-    return find();
+    const found = find();
+    faults?.cameThrough(trigger);
+    return found;
   } catch (error) {
-    if (!(error instanceof UnknownZone || error instanceof CronRefused)) throw error;
-    broken.push({ trigger, reason: `this master cannot tell its times: ${error.message}` });
+    const { message } = error as Error;
+    if (error instanceof UnknownZone || error instanceof CronRefused) {
+      broken.push({ trigger, reason: `this master cannot tell its times: ${message}` });
+    } else if (faults === undefined) throw error;
+    else if (faults.isLasting(trigger, error)) {
+      broken.push({ trigger, reason: `a fault of the master, again and again: ${message}` });
+    }
     return null;
   }
 }

@@ -8,11 +8,10 @@ import type { State } from '../../domain/state/state.ts';
 import type { TaskStore } from '../ports.ts';
 import { findTimes, refusalOf } from './backfill-times.ts';
 import { jobsByTaskId, withFreeId } from './free-ids.ts';
-import type { Templates } from './templates.ts';
+import type { JobSources } from './read-due.ts';
 
 export async function readBackfill(
-  store: TaskStore,
-  templates: Templates,
+  { store, templates, faults }: Pick<JobSources, 'store' | 'templates' | 'faults'>,
   state: State,
   { id: workId, request, ids, cursor, createdAt }: BackfillWork,
 ): Promise<BackfillPage> {
@@ -39,7 +38,7 @@ export async function readBackfill(
     states: (asked: readonly string[]) => statesOf(store, state, asked),
   };
   const free = maxRunning - ids.length;
-  const found = await findTimes({ job, trigger, calendars }, request, after, free, reads);
+  const found = await findTimes({ job, trigger, calendars, faults }, request, after, free, reads);
   if (typeof found === 'string') return gone(found);
   const named = found.times.map((time) => {
     return { ...time, taskId: templates.taskIdOf(name, of, time.nominal, time.rerun) };

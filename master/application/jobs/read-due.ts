@@ -19,11 +19,13 @@ import type { TaskStore } from '../ports.ts';
 import { jobsByTaskId, withFreeId } from './free-ids.ts';
 import { aroundOf, type Plan, planOf, unlessBroken } from './planning.ts';
 import type { Templates } from './templates.ts';
+import type { TriggerFaults } from './trigger-faults.ts';
 
 /** What is read, and how. */
 export interface JobSources {
   readonly store: TaskStore;
   readonly templates: Templates;
+  readonly faults: TriggerFaults;
   /** Asked again and again: lets others have their turn where they have waited for long. */
   readonly breathe: () => Promise<void>;
 }
@@ -60,10 +62,15 @@ export class DueReader {
     const missed: MissedTrigger[] = [];
     for (const trigger of triggers) {
       await this.#sources.breathe();
-      const one = unlessBroken(trigger, broken, () => {
-        const spec = JSON.parse(trigger.spec) as TriggerSpec;
-        return { trigger, nextNominal: timesOf(spec, trigger).next(now) };
-      });
+      const one = unlessBroken(
+        trigger,
+        broken,
+        () => {
+          const spec = JSON.parse(trigger.spec) as TriggerSpec;
+          return { trigger, nextNominal: timesOf(spec, trigger).next(now) };
+        },
+        this.#sources.faults.at('missed'),
+      );
       if (one !== null) missed.push(one);
     }
     return missed;
@@ -77,7 +84,7 @@ export class DueReader {
     isEdited: boolean,
     broken: BrokenTrigger[],
   ): Promise<{ readonly due: readonly DueTrigger[]; readonly isAll: boolean }> {
-    const { store, breathe } = this.#sources;
+    const { store, breathe, faults } = this.#sources;
     const names = [...new Set(triggers.map(({ job }) => job))];
     const { jobs, rest } = await store.jobs.loadJobs(names, TURN_READ_BYTES_MAX);
     const byName = new Map(jobs.map((job) => [job.name, job]));
@@ -88,9 +95,14 @@ export class DueReader {
       const job = byName.get(trigger.job);
       if (job === undefined) continue;
       if (runsLeft <= 0) return { due: await this.withTaken(due), isAll: false };
-      const one = unlessBroken(trigger, broken, () => {
-        return this.#dueOne(state, trigger, job, now, isEdited, runsLeft);
-      });
+      const one = unlessBroken(
+        trigger,
+        broken,
+        () => {
+          return this.#dueOne(state, trigger, job, now, isEdited, runsLeft);
+        },
+        faults.at('due'),
+      );
       if (one === null) continue;
       due.push({ ...one, isAwaited: isEdited });
       runsLeft -= one.due.filter((time) => time.state === 'run').length;

@@ -3,7 +3,7 @@ import { JOBS_MAX, TURN_READ_BYTES_MAX, TURN_REPLAN_COUNT_MAX } from '../../doma
 import type { Load } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
 import { activityOf } from '../../domain/jobs/activity.ts';
-import type { BrokenTrigger, DueTrigger, FoundJob, RunTask } from '../../domain/jobs/job-events.ts';
+import type { BrokenTrigger, FoundJob, RunTask } from '../../domain/jobs/job-events.ts';
 import { changesNothing, renewedTriggers } from '../../domain/jobs/set.ts';
 import { BY_HAND, isIdle, type Job, type Trigger } from '../../domain/model/job.ts';
 import { firstArmedAt } from '../../domain/schedule/times.ts';
@@ -55,18 +55,18 @@ export class JobReader {
     const names = [...new Set(page.map(({ job }) => job))];
     const jobs = new Map((await loadAll(this.#sources, names)).map((job) => [job.name, job]));
     const again = { type: 'replanLoaded', triggers: [], after: reached } as const;
+    const broken: BrokenTrigger[] = [];
     for (const era of state.jobs.eras) {
-      const due = await leftOutOf(jobs, page, era, breathe);
-      if (due.length > 0) return [{ type: 'triggersLoaded', due }, again];
+      const due = await leftOutOf(jobs, page, era, this.#sources, broken);
+      if (due.length + broken.length > 0) return [{ type: 'triggersLoaded', due, broken }, again];
     }
     const triggers: Trigger[] = [];
-    const broken: BrokenTrigger[] = [];
     for (const trigger of page) {
       await breathe();
       const job = jobs.get(trigger.job);
       const isWaiting = trigger.nextAt !== null || trigger.kind !== 'delay';
       if (job === undefined || !isWaiting) continue;
-      const after = planned(state, trigger, job, trigger.decidedUntil, broken);
+      const after = this.#planned(state, trigger, job, trigger.decidedUntil, broken);
       if (after.nextAt !== trigger.nextAt) triggers.push(after);
     }
     if (broken.length > 0) return [{ type: 'triggersLoaded', due: [], broken }, again];
@@ -109,21 +109,13 @@ export class JobReader {
     const found = await this.#due.dueOf(state, open, now, true, broken);
     const due = found.due.filter((one) => one.due.length > 0);
     if (due.length + broken.length > 0) return { type: 'triggersLoaded', due, broken };
-    const leftOut = await this.#leftOutBefore(state, event, job, triggers, now);
-    return leftOut.length > 0 ? { type: 'triggersLoaded', due: leftOut } : null;
-  }
-
-  /** Of a job that is to have other black-outs. */
-  async #leftOutBefore(
-    state: State,
-    event: JobCommand,
-    job: Job,
-    triggers: readonly Trigger[],
-    now: number,
-  ): Promise<readonly DueTrigger[]> {
-    if (event.type !== 'jobSet' || sameBlackouts(job, event.definition)) return [];
+    if (event.type !== 'jobSet' || sameBlackouts(job, event.definition)) return null;
+    // It is to have other black-outs.
     const era = { until: now, calendars: state.jobs.calendars };
-    return leftOutOf(new Map([[job.name, job]]), triggers, era, this.#sources.breathe);
+    const ofJob = new Map([[job.name, job]]);
+    const leftOut = await leftOutOf(ofJob, triggers, era, this.#sources, broken);
+    const isAny = leftOut.length + broken.length > 0;
+    return isAny ? { type: 'triggersLoaded', due: leftOut, broken } : null;
   }
 
   async #countJobs(): Promise<number> {
@@ -163,7 +155,8 @@ export class JobReader {
     for (const { row, isKept } of to.rows) {
       await this.#sources.breathe();
       const { decidedUntil } = row;
-      const again = () => planned(state, rearmed(state, row, now), to.job, decidedUntil, broken);
+      const again = () =>
+        this.#planned(state, rearmed(state, row, now), to.job, decidedUntil, broken);
       renewed.push(isKept ? row : again());
     }
     const reasons = new Map(broken.map(({ trigger, reason }) => [trigger.name, reason]));
@@ -171,6 +164,22 @@ export class JobReader {
       const reason = reasons.get(row.name);
       return reason === undefined ? row : { ...row, paused: { at: now, reason } };
     });
+  }
+
+  /** With its next time, where it has one. @param broken It joins them where that cannot be told. */
+  #planned(
+    { jobs }: State,
+    trigger: Trigger,
+    job: Job,
+    after: number,
+    broken: BrokenTrigger[],
+  ): Trigger {
+    const spec = JSON.parse(trigger.spec) as TriggerSpec;
+    const never = { ...trigger, nextAt: null, nextNominal: null };
+    if (!job.isEnabled || !spec.isEnabled || trigger.paused !== null) return never;
+    const find = () => planOf(spec, aroundOf(jobs.calendars, trigger, spec, job), after);
+    const plan = unlessBroken(trigger, broken, find, this.#sources.faults.at('plan'));
+    return plan === null ? never : { ...trigger, ...plan };
   }
 
   #runOf(state: State, event: JobCommand, job: Job | null): RunTask | null {
@@ -245,23 +254,6 @@ function renewalOf(
 const decidedTo = (now: number, row: Trigger): Trigger => {
   return { ...row, decidedUntil: Math.max(now, row.decidedUntil) };
 };
-
-/** With its next time, where it has one. @param broken It joins them where that cannot be told. */
-function planned(
-  { jobs }: State,
-  trigger: Trigger,
-  job: Job,
-  after: number,
-  broken: BrokenTrigger[],
-): Trigger {
-  const spec = JSON.parse(trigger.spec) as TriggerSpec;
-  const never = { ...trigger, nextAt: null, nextNominal: null };
-  if (!job.isEnabled || !spec.isEnabled || trigger.paused !== null) return never;
-  const plan = unlessBroken(trigger, broken, () => {
-    return planOf(spec, aroundOf(jobs.calendars, trigger, spec, job), after);
-  });
-  return plan === null ? never : { ...trigger, ...plan };
-}
 
 /** One that counts from the end of a run, and that had an end while it could not fire, would wait for another for ever. */
 function rearmed(state: State, trigger: Trigger, now: number): Trigger {

@@ -95,10 +95,15 @@ export class SettledReader {
       await this.#sources.breathe();
       const job = jobs.get(trigger.job);
       if (job?.isEnabled !== true) continue;
-      const one = unlessBroken(trigger, broken, () => {
-        const times = timesOfEnds(state, trigger, spec, job, own, now);
-        return this.#due.dueTrigger(state, trigger, spec, job, { due: times, ...NEVER });
-      });
+      const one = unlessBroken(
+        trigger,
+        broken,
+        () => {
+          const times = timesOfEnds(state, trigger, spec, job, own, now);
+          return this.#due.dueTrigger(state, trigger, spec, job, { due: times, ...NEVER });
+        },
+        this.#sources.faults.at('heard'),
+      );
       if (one !== null) due.push(one);
     }
     return this.#due.withTaken(due);

@@ -38,6 +38,8 @@ export const TURN_REPLAN_COUNT_MAX = 100;
 /** Nominal times of a trigger that one turn decides; and that are looked through for the next that fires. */
 export const DUE_COUNT_MAX = 512;
 export const PLAN_LOOK_COUNT = 128;
+/** Triggers of which it is known that the master has failed at them. */
+export const TRIGGER_FAULTS_MAX = 1_000;
 /** How often people have so many looked through for it. */
 export const FIRES_LOOKS_MAX = 16;
 

@@ -5,6 +5,7 @@
 import { fold } from '../../../master/application/engine/fold.ts';
 import { Loads } from '../../../master/application/engine/loads.ts';
 import { read, readAll, stepLoaded } from '../../../master/application/engine/read.ts';
+import { TriggerFaults } from '../../../master/application/jobs/trigger-faults.ts';
 import type { Commit } from '../../../master/application/ports.ts';
 import { createOutput, type Output } from '../../../master/domain/effects.ts';
 import type { Event } from '../../../master/domain/events.ts';
@@ -40,6 +41,7 @@ export class YearMaster {
     store: this.#store,
     clock: Object.assign(new ManualClock(), { soon: (call: () => void) => queueMicrotask(call) }),
     templates: templatesIn(),
+    faults: new TriggerFaults(),
   };
   #state: State | null = null;
   #requestCount = 0;

@@ -1,6 +1,7 @@
 /** A window of which nobody makes use: tasks for later windows of the same booking hold nothing off. */
 import { expect } from 'chai';
 import { read } from '../../../master/application/engine/read.ts';
+import { TriggerFaults } from '../../../master/application/jobs/trigger-faults.ts';
 import { RELEASE_COUNT_MAX } from '../../../master/domain/bounds.ts';
 import type { BookedWanted } from '../../../master/domain/booking/booking.ts';
 import type { Output } from '../../../master/domain/effects.ts';
@@ -30,7 +31,8 @@ describe('a window of a booking that nobody uses', () => {
       asked.push(...wants);
       return Promise.resolve([[]]);
     };
-    const rows = { store: { loadBooked } } as unknown as Parameters<typeof read>[0];
+    const faults = new TriggerFaults();
+    const rows = { store: { loadBooked }, faults } as unknown as Parameters<typeof read>[0];
     await read(rows, scheduler.state, [{ type: 'booked', booking: 'bk-1' }], scheduler.now);
     return asked;
   };

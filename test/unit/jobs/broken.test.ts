@@ -2,8 +2,10 @@
 import { expect } from 'chai';
 import { idleActivity, type JobEnd } from '../../../master/domain/model/job.ts';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
+import type { TriggerSpec } from '../../../master/domain/schedule/trigger-spec.ts';
 import { MINUTE } from '../../helpers/domain.ts';
 import { activityRow, JobMaster } from '../../helpers/jobs/job-master.ts';
+import { sampleJob, sampleSpec } from '../../helpers/jobs/sample-job.ts';
 
 const NOWHERE = {
   timing: { kind: 'cron', expression: '* * * * *' },
@@ -81,6 +83,55 @@ describe('a trigger whose times cannot be told', () => {
     expect(recorder.forgetCount).to.equal(forgetCount + 1);
     expect(await pausesOf('a')).to.equal(undefined);
     expect((await master.records('a')).map(({ state }) => state)).to.include('ran');
+  });
+
+  it('is paused alone where a fault of the master lasts, with the reason, and all others fire', async () => {
+    const { templates, recorder } = master.harness;
+    const taskOf = templates.taskOf.bind(templates);
+    templates.taskOf = (job, ...of) => {
+      if (job.name === 'a' || job.name === 'c') throw new TypeError('no such function');
+      return taskOf(job, ...of);
+    };
+    const observed: unknown[] = [];
+    recorder.observe = (...of: unknown[]) => void observed.push(...of);
+    await master.start(['a', 'b', 'c'].flatMap((name) => master.rows(name, {})));
+    const { forgetCount } = recorder;
+    await master.pass(10 * MINUTE);
+    // Once, since such a fault may be over then: not once for each of them.
+    expect(recorder.forgetCount).to.equal(forgetCount + 1);
+    for (const job of ['a', 'c']) {
+      const why = 'a fault of the master, again and again: no such function';
+      expect(await pausesOf(job)).to.equal(why);
+      const told = {
+        type: 'observe',
+        event: 'trigger_paused',
+        job,
+        trigger: 'default',
+        reason: why,
+      };
+      expect(observed).to.deep.include(told);
+    }
+    expect((await master.records('b')).filter(({ state }) => state === 'ran')).not.to.be.empty;
+  });
+
+  it('is paused alone where no next time can be found for it, whatever is asked', async () => {
+    await master.start([...master.rows('a', {}), ...master.rows('b', {})]);
+    const timing = { kind: 'rotate', days: 1, time: null } as unknown as TriggerSpec['timing'];
+    const broken = sampleSpec({ timing });
+    const named = { name: 'default', kind: 'every', isCalendared: true, source: null } as const;
+    const definition = { ...sampleJob({ name: 'a' }), spec: '{"tags":[]}' };
+    const triggers = [{ ...named, spec: broken }];
+    const how = { expect: null, isTrial: false, by: null } as const;
+    const set = { type: 'jobSet', name: 'a', definition, triggers, ...how } as const;
+    const { forgetCount } = master.harness.recorder;
+    await master.change(set).catch(() => undefined);
+    await master.pass(2 * MINUTE);
+    await master.change(set);
+    expect(await pausesOf('a')).to.match(/^a fault of the master, again and again: /);
+    await master.change({ type: 'jobEnabled', name: 'a', isEnabled: true });
+    await master.pass(2 * MINUTE);
+    expect(master.harness.recorder.forgetCount).to.equal(forgetCount + 1);
+    expect((await master.records('b')).filter(({ state }) => state === 'ran')).not.to.be.empty;
   });
 
   it('is paused where it waits for another job, by days of such a zone', async () => {

@@ -4,6 +4,7 @@ import { renewedTriggers } from '../../../master/domain/jobs/set.ts';
 import type { DefinedTrigger } from '../../../master/domain/jobs/job-events.ts';
 import type { Occurrence } from '../../../master/domain/model/job.ts';
 import type { TriggerSpec } from '../../../master/domain/schedule/trigger-spec.ts';
+import { TriggerFaults } from '../../../master/application/jobs/trigger-faults.ts';
 import { JobReader } from '../../../master/application/jobs/read-jobs.ts';
 import { MemoryTaskStore } from '../../../master/infrastructure/memory/task-store.ts';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
@@ -54,7 +55,8 @@ describe('a job that is put again', () => {
     );
     let breathCount = 0;
     const breathe = async () => void (breathCount += 1);
-    const reader = new JobReader({ store, templates: templatesIn(), breathe });
+    const faults = new TriggerFaults();
+    const reader = new JobReader({ store, templates: templatesIn(), faults, breathe });
     const spec = sampleSpec();
     const event = {
       type: 'jobSet',
