@@ -73,7 +73,13 @@ export function endAttempt(
   if (task.cancelReason === 'deadline' || (task.deadlineAt !== null && task.deadlineAt <= now)) {
     return finish(state, task, 'expired', 'deadline', now, out);
   }
-  if (task.cancelReason === 'suspended') return suspend(state, task, now, out);
+  if (task.cancelReason === 'suspended') {
+    // It has gone on after its window, and would wait for executors that never come.
+    const isOver = isPastBooking(state, task, task.dueAt);
+    return isOver
+      ? finish(state, task, 'canceled', null, now, out)
+      : suspend(state, task, now, out);
+  }
   if (outcome === 'failed' && end.isInputUnavailable === true) {
     return finish(state, task, 'failed', 'input_unavailable', now, out);
   }
