@@ -92,8 +92,9 @@ function keep(state: State, active: ActiveBooking, booking: Booking, among: Amon
     const isHere = state.executors.get(executor.id) === executor && isServing(executor);
     const mayServe = !among.isAll || (isHere && isFitting(executor));
     if (mayServe && lateness(state, executor, until) === 2) late.push(executor);
-    // What it was not promised somebody else may be, since.
-    else if (!mayServe || !promised.take(poolOf(executor))) letGo(state, active, executor);
+    // What it was not promised somebody else may be, since. Where pools are about to be others nobody knows that yet.
+    else if (!mayServe || !(promised.take(poolOf(executor)) || state.bookings.plan.isOld))
+      letGo(state, active, executor);
   }
   let missingCount = booking.count - (kept.size - late.length);
   const keepMore = (isLate: boolean) => {

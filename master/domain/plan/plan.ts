@@ -211,6 +211,11 @@ export class BookingPlan {
     return this.#draft !== null;
   }
 
+  /** What is set is another, and what that makes of windows and pools is yet to be planned. */
+  get isOld(): boolean {
+    return this.#areLimitsNew || this.isReplanning;
+  }
+
   /**
    * All windows in order of acceptance: each keeps its division where that fits, else it is divided anew, or has no
    * parts any more. Of use after `setPools`, and when a window has ended while another does not fit. Goes on where the

@@ -75,6 +75,23 @@ describe('who is bound', () => {
     });
   });
 
+  it('stays kept while somebody says how many executors of another type there are', () => {
+    scheduler.connect('x', { types: ['echo', 'other'] });
+    scheduler.connect('y');
+    book({ count: 2 });
+    passTo(FROM - 10 * MINUTE);
+    const change = {
+      type: 'typeSet',
+      name: 'other',
+      text: '{"capacity":2}',
+      expect: null,
+    } as const;
+    scheduler.command(change);
+    expect(offers(scheduler.submit({ id: 'endless' }))).to.deep.equal([]);
+    passTo(FROM);
+    expect(boundTo().sort()).to.deep.equal(['x', 'y']);
+  });
+
   it('is another one where one that was kept has started too late', () => {
     for (const id of ['x', 'y']) scheduler.connect(id);
     book();
