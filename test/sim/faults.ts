@@ -79,6 +79,8 @@ export interface Settings {
   readonly firesJobs: boolean;
   /** Whether somebody books executors, and submits tasks of bookings. */
   readonly booksExecutors: boolean;
+  /** Whether types say how many executors there are to be booked: more than there are, now and then. */
+  readonly declaresCapacity: boolean;
   /** Whether the groups of all types take turns. */
   readonly sharesTypes: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
@@ -153,6 +155,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     runsOperations: [16, 18, 21, 24, 26, 28].includes(seed % 30),
     firesJobs: seed % 12 === 5,
     booksExecutors: [9, 14, 18].includes(seed % 22),
+    declaresCapacity: seed % 2 === 0,
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],

@@ -68,7 +68,7 @@ export class Ledger {
     this.#faults = faults;
     this.frames = new FrameChecks(world);
     this.children = new Children(world, faults, this);
-    this.bookings = new BookingChecks(world);
+    this.bookings = new BookingChecks(world, faults);
     this.#offerChecks = new OfferChecks(world, policy, this.bookings);
     this.callbacks = new CallbackChecks(world);
     this.suspended = new SuspendedChecks(world);

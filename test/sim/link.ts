@@ -24,6 +24,7 @@ export const FAULT_CODES: readonly number[] = [
   CloseCode.overflow,
 ];
 
+type Connected = Extract<Event, { readonly type: 'executorConnected' }>;
 type AttemptFrame = Extract<Event, { readonly frameSeq: number }>;
 
 export class SimLink implements ExecutorLink {
@@ -36,6 +37,8 @@ export class SimLink implements ExecutorLink {
   acknowledgesAtOnce = false;
   forgetsWhoLives = false;
   #lastSession = 0;
+  /** Sessions of executors that hear of bookings. */
+  readonly #hearing = new Set<string>();
   /** Commands given to each session: the session is to number them like that. */
   readonly #sentCounts = new Map<string, number>();
   /** Results whose ack is not due before they are durable. */
@@ -65,6 +68,7 @@ export class SimLink implements ExecutorLink {
     const post = (event: Event, frameBytes = 0) => {
       this.contacts.heard(event, master.term);
       if ('frameSeq' in event) this.#delivered(event);
+      if (event.type === 'executorConnected') this.#noteHearing(event);
       master.post(event, frameBytes);
     };
     this.#sessions.attach({
@@ -109,8 +113,8 @@ export class SimLink implements ExecutorLink {
       const { id, attempt } = command.task;
       this.#ledger.effect(`assign ${id}/${attempt}`, this.#ledger.wasOffered(id, attempt));
     }
-    // Executors here do not ask to hear which booking has them: no frame goes out.
-    if (command.type === 'booking') return;
+    // To who does not ask to hear which booking has it no frame goes out.
+    if (command.type === 'booking' && !this.#hearing.has(sessionId)) return;
     const seq = (this.#sentCounts.get(sessionId) ?? 0) + 1;
     this.#sentCounts.set(sessionId, seq);
     const frame = JSON.parse(commandBody(command, term)) as Named;
@@ -147,6 +151,11 @@ export class SimLink implements ExecutorLink {
   reattachAll(): void {
     this.contacts.closed();
     this.#sessions.reattachAll();
+  }
+
+  #noteHearing({ executorId, incarnation, sessionId }: Connected): void {
+    const { hearing } = this.#ledger.bookings;
+    if (hearing.hears(executorId, incarnation)) this.#hearing.add(sessionId);
   }
 
   #forgetAllBut(arrived: Connection): void {

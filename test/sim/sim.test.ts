@@ -29,6 +29,16 @@ describe('simulation', () => {
     }
   });
 
+  it('keeps what it has promised to bookings, where nobody is lost', async () => {
+    const undisturbed = { flipsReadiness: false, hasOperator: false, limitsTypes: false };
+    const unset = { declaresCapacity: false, pausesParts: false, relabels: false };
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + 6; seed++) {
+      const settings = settingsFor(seed, { ...NO_FAULTS, masterCrash: seed % 2 === 0 });
+      const booking = { booksExecutors: true, executorCount: 4, wallStepsMs: [] };
+      await run({ ...settings, ...undisturbed, ...unset, ...booking });
+    }
+  });
+
   it('runs as if nobody logged, whatever is logged', async () => {
     const settings = settingsFor(LOGGED_SEED);
     const [, ...plain] = (await simulate({ ...settings, writesLogs: false })).trace;

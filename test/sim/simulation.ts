@@ -93,6 +93,7 @@ class Run {
       flipsReadiness,
       tells: settings.tellsEvents ? new Random(settings.seed ^ 0x7e115) : null,
       logs: this.#logs && { random: new Random(settings.seed ^ 0x106), checks: this.#logs },
+      hears: settings.booksExecutors ? new Random(settings.seed ^ 0x4ea5) : null,
       hasDisks,
       hasRacks,
       dial,

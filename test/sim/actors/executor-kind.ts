@@ -44,6 +44,8 @@ export interface ExecutorOptions {
   readonly flipsReadiness: boolean;
   /** When its handlers tell of events; null: they tell of none. */
   readonly tells: Random | null;
+  /** How it gets ready for bookings that it hears of; null: it hears of none. */
+  readonly hears: Random | null;
   /** What its handlers log; null: nothing. */
   readonly logs: Logging | null;
   /** Its disk fills and becomes free. */

@@ -4,11 +4,13 @@
  * session's connection does in `uplink.ts`.
  */
 import type { Readiness } from '@soda-scheduler/protocol';
+import type { Preparations } from '../../../executor-sdk/preparation.ts';
 import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
 import { type FromSession, keyOf, type ToSession } from '../../../executor-sdk/thread-messages.ts';
 import { bootOf } from '../hosts.ts';
 import type { ExecutorKind, ExecutorOptions } from './executor-kind.ts';
 import { drawPlan, Handler } from './handler.ts';
+import { preparationsOf } from './preparing.ts';
 import type { Process } from '../world.ts';
 import { Uplink } from './uplink.ts';
 
@@ -17,6 +19,8 @@ const DRAIN_TIMEOUT_MS = 10_000;
 const EXIT_TIMEOUT_MS = 30_000;
 /** What may be free, beside what tasks need. */
 const FREE_BYTES = [0, 1.5, 3, 5].map((of) => of * 2 ** 30);
+/** After it could not get ready for a booking. */
+const UNREADY_MS = 5_000;
 /** Between the threads, now and then. */
 const THREAD_DELAY_MS_MAX = 50;
 
@@ -31,6 +35,7 @@ export class SimExecutor {
   readonly #toHandlers: (message: FromSession) => void;
   readonly #toSession: (message: Message, isPrompt?: boolean) => void;
   readonly #offered = new Set<string>();
+  readonly #preparations: Preparations;
   #handler: Handler | null = null;
   #isLeaving = false;
   #ready: Readiness = { ok: true };
@@ -41,6 +46,7 @@ export class SimExecutor {
     this.kind = kind;
     this.process = process;
     this.#uplink = new Uplink(options);
+    this.#preparations = preparationsOf(options, () => this.#failed());
     this.#toHandlers = ordered(process, (message) => this.#take(message));
     this.#toSession = ordered(process, (message) => this.#client.take(message));
     const { id: executorId, types, labels, reserve } = kind;
@@ -60,7 +66,7 @@ export class SimExecutor {
         reserve,
         sdk: 'simulation',
         version: undefined,
-        hearsOfBookings: false,
+        hearsOfBookings: options.hears !== null,
       },
       predecessors: { bootId: bootOf(executorId), died: [], fenced: [], onTold: () => undefined },
       clock: process,
@@ -123,6 +129,7 @@ export class SimExecutor {
     if (this.#isLeaving) return;
     this.process.world.log(`${this.process.name} drains to leave`);
     this.#isLeaving = true;
+    this.#preparations.end();
     this.#toSession({ type: 'drain' });
     this.#leaveOnceFree();
     this.process.after(DRAIN_TIMEOUT_MS, () => this.#handler?.abort('drain'));
@@ -183,9 +190,26 @@ export class SimExecutor {
       case 'ended':
         return this.kill(message.refusal ?? 'it has left');
       case 'booked':
+        return this.#booked(message.booking);
       case 'ping':
       case 'event':
     }
+  }
+
+  #booked(booking: Extract<FromSession, { type: 'booked' }>['booking']): void {
+    const { ledger, incarnation } = this.#options;
+    ledger.bookings.hearing.heard(this.kind.id, incarnation, booking?.id ?? null);
+    if (!this.#isLeaving) this.#preparations.take(booking);
+  }
+
+  /** What it cannot get ready for it cannot run, for a while: who is bound is replaced. */
+  #failed(): void {
+    if (!this.#options.flipsReadiness || !this.#ready.ok) return;
+    this.#say({ ...this.#ready, ok: false, reason: 'what it needs is not there' });
+    this.process.after(UNREADY_MS, () => {
+      const { reason: _, ...ready } = this.#ready;
+      this.#say({ ...ready, ok: true });
+    });
   }
 
   #handlerOf({ taskId, attempt }: { taskId: string; attempt: number }): Handler | null {

@@ -93,6 +93,7 @@ export class Fleet {
     const process = new Process(this.#world, `${kind.id}-${incarnation}`);
     const executor: SimExecutor = new SimExecutor({
       ...this.#common,
+      hears: kind.isOld ? null : this.#common.hears,
       process,
       kind,
       incarnation,

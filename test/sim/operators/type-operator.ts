@@ -29,11 +29,13 @@ export class TypeOperator extends Operator {
   readonly #shares: object;
   /** What bookings may make of its tasks; null: nothing is booked. */
   readonly #books: Random | null;
+  readonly #declaresCapacity: boolean;
 
   constructor(options: OperatorOptions) {
     super(options, 0x7e9e);
     const { seed, limitsTypes, sharesTypes, routesTypes, gatesTypes } = options.settings;
     this.#books = options.settings.booksExecutors ? new Random(seed ^ 0xb00c5) : null;
+    this.#declaresCapacity = options.settings.declaresCapacity;
     this.#setsLimits = limitsTypes;
     this.#setsRoutes = routesTypes;
     this.#gates = gatesTypes ? new Random(seed ^ 0x6a7e) : null;
@@ -114,7 +116,7 @@ export class TypeOperator extends Operator {
 
   #textOf(limits: object): string {
     const route = this.#setsRoutes ? { route: this.random.pick(ROUTES) } : {};
-    const booked = this.#books === null ? {} : bookedAs(this.#books);
+    const booked = this.#books === null ? {} : bookedAs(this.#books, this.#declaresCapacity);
     const gates = this.#gates;
     if (gates === null) return JSON.stringify({ limits, ...this.#shares, ...route, ...booked });
     const pointer = gates.pick(['/n', '/n', '']);
@@ -133,10 +135,10 @@ export class TypeOperator extends Operator {
   }
 }
 
-function bookedAs(random: Random): object {
+function bookedAs(random: Random, declaresCapacity: boolean): object {
   const capacity = random.pick([null, null, null, 2]);
   return {
-    ...(capacity !== null && { capacity }),
+    ...(declaresCapacity && capacity !== null && { capacity }),
     ...(random.chance(0.6) && { preemptible: true }),
     ...(random.chance(0.5) && { hold: random.between(0, 40) }),
   };

@@ -10,9 +10,7 @@ import {
   type Executor,
   isFree,
   isServing,
-  mayRun,
   pinnedTo,
-  pinOf,
 } from '../../../../master/domain/model/executor.ts';
 import { isAtRest, type Task } from '../../../../master/domain/model/task.ts';
 import { Promised } from '../../../../master/domain/booking/candidates.ts';
@@ -20,6 +18,8 @@ import type { State } from '../../../../master/domain/state/state.ts';
 import { currentTask } from '../../../../master/domain/steps/occupation.ts';
 import type { Ledger } from '../../ledger.ts';
 import type { World } from '../../world.ts';
+import { PromiseCheck } from './promise.ts';
+import { isAvailable, mayServe } from './serving.ts';
 
 /** In which tasks of a booking that is over have ended, while the master ticks. */
 const OVER_MS_MAX = 12_000;
@@ -27,6 +27,7 @@ const OVER_MS_MAX = 12_000;
 export class KeepingCheck {
   readonly #world: World;
   readonly #ledger: Ledger;
+  readonly #promise: PromiseCheck;
   #term = 0;
   #lastTickAt = 0;
   /** After the last turn, of each booking in its hold: who was free for it, or sure to be. */
@@ -37,11 +38,13 @@ export class KeepingCheck {
   constructor(world: World, ledger: Ledger) {
     this.#world = world;
     this.#ledger = ledger;
+    this.#promise = new PromiseCheck(world, ledger.bookings.presence);
   }
 
   check(state: State, offered: readonly Task[]): void {
     if (state.term !== this.#term) this.#ready.clear();
     this.#term = state.term;
+    this.#ledger.bookings.presence.see(state);
     this.#checkMirror(state);
     this.#checkCounts(state);
     if (state.lastTickAt !== this.#lastTickAt) this.#checkOver(state);
@@ -53,7 +56,11 @@ export class KeepingCheck {
     }
     this.#checkKept(state, offered);
     this.#checkTimely(state);
-    if (state.accepting) this.#checkShort(state);
+    const { open, hearing } = this.#ledger.bookings;
+    hearing.check(state, open);
+    if (!state.accepting) return;
+    this.#checkShort(state);
+    this.#promise.check(state, open, this.#ledger.live.values());
   }
 
   #checkMirror({ bookings }: State): void {
@@ -203,21 +210,6 @@ export class KeepingCheck {
 }
 
 const idsOf = ({ executorIds }: { readonly executorIds: readonly string[] }) => executorIds;
-
-/** It serves, may run what the booking is for, and nobody is bound to have it. */
-function isAvailable(executor: Executor, booking: Booking): boolean {
-  return executor.booking === null && isServing(executor) && mayServe(executor, booking);
-}
-
-function mayServe(executor: Executor, { type, requires, labels }: Booking): boolean {
-  const { override, own, id, types } = executor;
-  const bare = {
-    types,
-    labels: [...(override.labels ?? own.labels), pinOf(id)],
-    reserve: override.reserve ?? own.reserve,
-  };
-  return mayRun(bare, { type, requires, labels });
-}
 
 /** At the latest, whatever it does. */
 function endsAt({ policy }: State, task: Task, since: number): number {

@@ -2,18 +2,24 @@
 import type { Commit } from '../../../../master/application/ports.ts';
 import { bindsAt, type Booking, isBookingOver } from '../../../../master/domain/booking/booking.ts';
 import { isAtRest, type Task } from '../../../../master/domain/model/task.ts';
+import type { Faults } from '../../faults.ts';
 import type { World } from '../../world.ts';
+import { HearingChecks } from './hearing.ts';
+import { Presence } from './promise.ts';
 
 export class BookingChecks {
   readonly #world: World;
   readonly rows = new Map<string, Booking>();
+  readonly hearing: HearingChecks;
+  readonly presence = new Presence();
   /** Of those that this commit writes: as it found them, and as it put them. What is offered may come in between. */
   #written = new Map<string, readonly Booking[]>();
   /** Those of them that were not there before: what is offered may come before them. */
   #added = new Set<string>();
 
-  constructor(world: World) {
+  constructor(world: World, faults: Faults) {
     this.#world = world;
+    this.hearing = new HearingChecks(world, faults);
   }
 
   get all(): Booking[] {

@@ -187,7 +187,9 @@ export class NobodyChecks {
     for (const type of ['a', 'b']) {
       const hopeless = due.filter((one) => one.task.type === type && one.isHopeless);
       // Of what is in the store only nobody knows since when it waits, or whether it is due.
-      const may = vagueTypes.has(type) || hopeless.some((one) => isOld(one) || !one.isFirst);
+      const kept = due.filter((one) => one.task.type === type && one.isKeptFrom);
+      const found = [...hopeless, ...kept];
+      const may = vagueTypes.has(type) || found.some((one) => isOld(one) || !one.isFirst);
       const must = hopeless.some((one) => isOld(one) && one.isFirst && one.isPlain);
       const before = this.#counts.get(type) ?? { may: 0, must: 0, never: 0 };
       const counts = {

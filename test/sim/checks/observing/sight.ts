@@ -25,6 +25,8 @@ export interface Due {
   readonly task: Task;
   /** Nobody is there who might have it, whatever he is at work on. */
   readonly isHopeless: boolean;
+  /** Who is idle and might have it is kept for a booking, and it may not be over by then. */
+  readonly isKeptFrom: boolean;
   /** Somebody is free who may have it, and nobody has set anything that might keep it from him. */
   readonly isStartable: boolean;
   /** Nobody has set anything that might keep it, and there are few kinds of its type. */
@@ -55,6 +57,7 @@ export function sightOf(state: State, ledger: Ledger, now: number): Sight {
     withExecutors: new Set(withExecutors.map(({ id, attempt }) => `${id}/${attempt}`)),
     due: due.map((task) => {
       const takers = executors.filter((one) => mayHave(one, task));
+      const idle = takers.filter(({ occupation }) => occupation === null);
       const isFree = takers.some((one) => isIdle(one) && !hasRefused(one, now));
       const isLimited = ledger.typeOf(task.type) !== undefined || task.uses.length > 0;
       const isFew = (laneCounts.get(task.type) ?? 0) <= LANES_OF_TYPE_MAX;
@@ -62,6 +65,7 @@ export function sightOf(state: State, ledger: Ledger, now: number): Sight {
       return {
         task,
         isHopeless: takers.length === 0,
+        isKeptFrom: idle.length > 0 && idle.every(({ keptUntil }) => keptUntil !== null),
         isStartable: isFree && isPlain,
         isPlain: isPlain && isFew,
         isFirst: isFirst(state, task),

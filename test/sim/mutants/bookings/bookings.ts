@@ -1,7 +1,19 @@
 /** Bugs of bookings, for `mutants.ts`. */
-import { type Mutant, onState, onStore, onWrites } from '../../actors/sabotage.ts';
+import type { BookedPool } from '../../../../master/domain/plan/booked-pool.ts';
+import { BookingPlan } from '../../../../master/domain/plan/plan.ts';
+import { type Mutant, onLink, onState, onStore, onWrites } from '../../actors/sabotage.ts';
 
 const settings = { booksExecutors: true, executorCount: 4, taskCount: 60 };
+/** Nobody sets what there is less for bookings. */
+const undisturbed = {
+  declaresCapacity: false,
+  flipsReadiness: false,
+  hasOperator: false,
+  limitsTypes: false,
+  pausesParts: false,
+  relabels: false,
+  wallStepsMs: [],
+};
 
 export function bookingMutants(): Mutant[] {
   return [
@@ -60,9 +72,46 @@ export function bookingMutants(): Mutant[] {
       }),
     },
     {
+      name: 'accepts bookings without regard to those that there are',
+      faults: {},
+      settings: { ...settings, ...undisturbed, stormMs: 120_000 },
+      ...onState(({ bookings: { plan } }) => acceptAnyIn(plan)),
+    },
+    {
+      name: 'tells nobody that no booking has it any more',
+      faults: { executorCrash: true },
+      settings,
+      ...onLink((link) => {
+        const send = link.send.bind(link);
+        link.send = (sessionId, command, term) => {
+          if (command.type === 'booking' && command.booking === null) return;
+          send(sessionId, command, term);
+        };
+      }),
+    },
+    {
       name: 'loses count of the tasks of a booking',
       settings,
       ...onState(({ bookings }) => bookings.taskCounts.clear()),
     },
   ];
+}
+
+const acceptsAny = new WeakSet<BookingPlan>();
+
+/** Whatever fits by itself. */
+function acceptAnyIn(plan: BookingPlan): void {
+  if (acceptsAny.has(plan)) return;
+  acceptsAny.add(plan);
+  let known: readonly BookedPool[] = [];
+  const setPools = plan.setPools.bind(plan);
+  plan.setPools = (pools) => {
+    known = pools;
+    setPools(pools);
+  };
+  plan.admit = (wishes) => {
+    const empty = new BookingPlan();
+    empty.setPools(known);
+    return empty.admit(wishes);
+  };
 }
