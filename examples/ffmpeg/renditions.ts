@@ -2,7 +2,7 @@
  * Makes the outputs of a task, each from a source: skips what is made already, verifies what is new, and makes it appear
  * whole or not at all. It leaves no ffmpeg and no temporary file behind, whichever way it ends.
  */
-import { stat } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { NonRetryableError, RetryableError, type TaskContext } from '@soda-scheduler/executor-sdk';
 import { describeFfmpegFailure, describeFsError } from '../media/failures.ts';
 import { assertNotCutOff } from '../media/input-guard.ts';
@@ -216,6 +216,8 @@ export async function probeIfReadable(
   what: string,
   limits: ChildLimits,
 ): Promise<Media | null> {
+  // Most often it is not there yet, which needs no program to see.
+  if (!(await isThere(path))) return null;
   try {
     return await probe(prober, path, what, limits);
   } catch (error) {
@@ -224,6 +226,12 @@ export async function probeIfReadable(
     throw error;
   }
 }
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 /** How targets look into files that are there. */
 export function inspectWith(settings: FfmpegSettings, ctx: TaskContext): Inspect {

@@ -220,15 +220,17 @@ export class PartMaker {
     const profile = this.#profile;
     const copied = await this.#mayCopy(rung);
     const wishes = ['rung', rung, grid, profile.codec, profile.preset, copied];
+    // Of one that is made now: they are read all through once only.
+    let frameCount: number | null = null;
     const file = await this.#media(`${rung.name}.mp4`, wishes, async (making) => {
       const args = copied
         ? copyArguments(profile.codec, making)
         : rungArguments(rung, grid, profile, making);
       await this.#run(rung.name, args, lengthOf(media));
-      await this.#assertRung(rung, making.temporary);
+      frameCount = await this.#assertRung(rung, making.temporary);
     });
-    const packets = await this.#packetsOf(rung, file);
-    return { file, copied, frameCount: packets.length };
+    frameCount ??= (await this.#packetsOf(rung, file)).length;
+    return { file, copied, frameCount };
   }
 
   /** @throws {NonRetryableError} it has too many. */
@@ -251,8 +253,11 @@ export class PartMaker {
     return defect === null;
   }
 
-  /** @throws {RetryableError} it is not what a rung has to be. */
-  async #assertRung(rung: Rung, path: string): Promise<void> {
+  /**
+   * How many frames it has.
+   * @throws {RetryableError} it is not what a rung has to be.
+   */
+  async #assertRung(rung: Rung, path: string): Promise<number> {
     const what = `rung ${rung.name}`;
     const { video } = await this.#readable(what, path);
     const { width, height } = rung.picture;
@@ -265,8 +270,11 @@ export class PartMaker {
     const defect = gridDefect(packets, grid);
     if (defect !== null) throw new RetryableError(`${what}: ${defect}`);
     const [length, expected] = [secondsOf(packets.length, grid.rate), lengthOf(media)];
-    if (expected === null || media.secondsAreGuessed) return;
-    if (Math.abs(length - expected) <= toleranceOf(expected)) return;
+    const isAsLong =
+      expected === null ||
+      media.secondsAreGuessed ||
+      Math.abs(length - expected) <= toleranceOf(expected);
+    if (isAsLong) return packets.length;
     throw new NonRetryableError(
       `${what}: it is ${length} s long instead of ${expected} s. The input is damaged.`,
     );
