@@ -244,7 +244,14 @@ export type Load =
   /** Triggers that are due; jobs of which runs have ended; triggers whose calendars have changed. */
   | { readonly type: 'triggers' }
   | { readonly type: 'settled' }
-  | { readonly type: 'replan' };
+  | { readonly type: 'replan' }
+  /** Live tasks of a job up to that one, from there on: more than are known by heart. */
+  | {
+      readonly type: 'runs';
+      readonly job: string;
+      readonly seqMax: number;
+      readonly cursor: string | null;
+    };
 
 /** Collects what one turn of the engine asks for. */
 export interface Output {

@@ -31,6 +31,7 @@ export type LoadGroup =
         | 'triggers'
         | 'settled'
         | 'replan'
+        | 'runs'
       >,
     ];
 

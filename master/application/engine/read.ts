@@ -4,18 +4,19 @@
  */
 import { BOOKED_TASK_PAGE } from '../../domain/booking/booking-bounds.ts';
 import { askedBefore } from '../../domain/booking/due.ts';
-import { TURN_READ_BYTES_MAX } from '../../domain/bounds.ts';
+import { TURN_READ_BYTES_MAX, WORK_SLICE_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Output } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
 import { gatesToRead } from '../../domain/limits/places.ts';
 import { roomFor } from '../../domain/queue/waiting.ts';
+import { ALL, ANY_TASK } from '../../domain/model/task-filter.ts';
 import { step } from '../../domain/scheduler.ts';
 import type { restore } from '../../domain/state/restore.ts';
 import { startClock, type State } from '../../domain/state/state.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { LoadGroup, LoadOf } from './loads.ts';
 import { readEdges } from './read-edges.ts';
-import { readWork } from './read-work.ts';
+import { readWork, searchOf } from './read-work.ts';
 import type { JobSources } from '../jobs/read-due.ts';
 import { JobReader } from '../jobs/read-jobs.ts';
 import type { TaskStore } from '../ports.ts';
@@ -65,6 +66,8 @@ async function readGroup(
       const events = await reader.read(state, first, now);
       return events.flatMap(alone);
     }
+    case 'runs':
+      return alone(await readRuns(store, first, now));
     default:
       return alone(await readPage({ store, templates, faults }, state, first, now));
   }
@@ -163,6 +166,18 @@ async function readLanes(
     return { lane, tasks, complete: tasks.length < limit };
   });
   return { type: 'lanesLoaded', pages };
+}
+
+async function readRuns(
+  store: TaskStore,
+  { job, seqMax, cursor }: LoadOf<'runs'>,
+  now: number,
+): Promise<Event> {
+  const filter = { ...ANY_TASK, job };
+  const search = searchOf({ action: 'cancel', filter, within: ALL, seqMax, endedBefore: now });
+  const page = await store.searchTasks(search, cursor, WORK_SLICE_COUNT_MAX, TURN_READ_BYTES_MAX);
+  const tasks = page.tasks.map(({ task }) => task);
+  return { type: 'runsFound', job, seqMax, tasks, cursor: page.cursor };
 }
 
 /** One page for all of them together. */

@@ -6,23 +6,15 @@ import type { TaskJob } from '../model/task-job.ts';
 import { AHEAD_MAX, LATE_PER_SECOND_MAX, MADE_UP_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
-import {
-  BY_HAND,
-  isUsedUp,
-  type JobActivity,
-  type PendingTime,
-  type Trigger,
-} from '../model/job.ts';
-import type { Event } from '../events.ts';
-import { isTerminal } from '../model/task.ts';
+import { BY_HAND, isUsedUp, type PendingTime, type Trigger } from '../model/job.ts';
 import { decideOverlap } from '../schedule/overlap.ts';
 import { armedAfter } from '../schedule/times.ts';
 import type { State } from '../state/state.ts';
-import { cancelRequested } from '../steps/cancel.ts';
 import { accept } from '../steps/submit.ts';
 import { activityOf, putActivity, waitingOf } from './activity.ts';
 import type { DueTime, DueTrigger, JobHappening, RunTask } from './job-events.ts';
 import { openRunBefore, putOccurrence, recordNext, recordOne } from './record.ts';
+import { replaceRuns } from './replaced.ts';
 
 const NEVER = { nextAt: null, nextNominal: null };
 
@@ -244,7 +236,7 @@ function decideOne(
       const ends = fate.cancels ? ({ endsOthers: true } as const) : {};
       const row = { trigger: trigger.name, nominal, rerun: 0, noticedAt: now, ...ends };
       putActivity(state, { ...activity, pending: [...kept, row] }, out);
-      if (fate.cancels) cancelRuns(state, activity, now, out);
+      if (fate.cancels) replaceRuns(state, activity, now, out);
       observe(trigger, 'pending', now - time.at, out);
       return;
     }
@@ -270,37 +262,6 @@ function recordReplaced(
 function rearm({ spec }: DueTrigger, draft: Draft, now: number): void {
   const armedAt = armedAfter(spec, now);
   if (armedAt !== null) Object.assign(draft, { armedAt, nextAt: armedAt, nextNominal: armedAt });
-}
-
-/** Those in memory are told to end; what waits only in the store is asked for first, of what is known by heart. */
-function cancelRuns(state: State, activity: JobActivity, now: number, out: Output): void {
-  const { job, liveIds } = activity;
-  for (const id of new Set([...liveIds, ...state.tasks.idsOfJob(job)])) {
-    const task = state.tasks.get(id);
-    if (task !== undefined) cancelRequested(state, task, now, out);
-    else out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId: id } });
-  }
-}
-
-/** A master that began before has not told all of them: what waits only in the store it had yet to read. */
-export function recallReplaced({ jobs }: State, out: Output): void {
-  for (const { pending, liveCount, liveIds } of jobs.activities.values()) {
-    if (liveCount === 0 || !pending.some(({ endsOthers }) => endsOthers)) continue;
-    for (const taskId of liveIds) {
-      out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId } });
-    }
-  }
-}
-
-/** What a later time of the job takes the place of. */
-export function runReplaced(
-  state: State,
-  { taskId, task: stored }: Extract<Event, { type: 'runReplaced' }>,
-  now: number,
-  out: Output,
-): void {
-  const task = state.tasks.get(taskId) ?? stored ?? null;
-  if (task !== null && !isTerminal(task.state)) cancelRequested(state, task, now, out);
 }
 
 /** A run of a job, and its record. A text: why it was refused, which the record says too. */

@@ -172,6 +172,15 @@ export type JobHappening =
     }
   /** A run of a job, for which the next one comes; `task` as in a command: absent at first. */
   | { readonly type: 'runReplaced'; readonly taskId: string; readonly task?: Task | null }
+  /** Live tasks of a job, its backfills in them, none submitted behind `seqMax`. */
+  | {
+      readonly type: 'runsFound';
+      readonly job: string;
+      readonly seqMax: number;
+      readonly tasks: readonly Task[];
+      /** Where the next page begins; null: that was all. */
+      readonly cursor: string | null;
+    }
   | { readonly type: 'settledLoaded'; readonly jobs: readonly SettledJob[] }
   | {
       readonly type: 'replanLoaded';

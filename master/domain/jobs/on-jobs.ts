@@ -3,12 +3,13 @@ import type { Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { State } from '../state/state.ts';
 import { onCalendar, replanLoaded } from './calendars.ts';
-import { runReplaced, triggersLoaded } from './fire.ts';
+import { triggersLoaded } from './fire.ts';
 import type { CalendarChange, JobChange, JobHappening } from './job-events.ts';
+import { runReplaced, runsFound } from './replaced.ts';
 import { onJob } from './set.ts';
 import { settledLoaded } from './settle.ts';
 
-export type OfJobs = Extract<Event, { type: JobHappening['type'] | 'runReplaced' }>;
+export type OfJobs = Extract<Event, { type: JobHappening['type'] }>;
 /** What somebody asks for. */
 export type AskedOfJobs = Extract<Event, { type: JobChange['type'] | CalendarChange['type'] }>;
 
@@ -25,6 +26,7 @@ const READ: Readonly<Record<Exclude<OfJobs, AskedOfJobs>['type'], true>> = {
   settledLoaded: true,
   replanLoaded: true,
   runReplaced: true,
+  runsFound: true,
 };
 
 export function isAskedOfJobs(event: Event): event is AskedOfJobs {
@@ -41,6 +43,8 @@ export function onJobs(state: State, event: OfJobs, now: number, out: Output): v
       return onCalendar(state, event, now, out);
     case 'runReplaced':
       return runReplaced(state, event, now, out);
+    case 'runsFound':
+      return runsFound(state, event, now, out);
     case 'triggersLoaded':
       return triggersLoaded(state, event, now, out);
     case 'settledLoaded':

@@ -26,7 +26,7 @@ import { kindOf, type Task } from '../model/task.ts';
 import { recallBookings, recallBound } from '../booking/recall.ts';
 import { isUnsettled } from '../jobs/activity.ts';
 import { recallReplan } from '../jobs/calendars.ts';
-import { recallReplaced } from '../jobs/fire.ts';
+import { recallReplaced } from '../jobs/replaced.ts';
 import { askForSettled } from '../jobs/settle.ts';
 import { recallWork } from '../long-work/works.ts';
 
