@@ -1058,7 +1058,7 @@ CREATE TABLE alert (
   message MEDIUMTEXT NOT NULL,
   -- The least that would mend it.
   remedy MEDIUMTEXT NULL,
-  -- JSON: what came with a message.
+  -- JSON: what came with a message; of all other kinds what it says.
   fields MEDIUMTEXT NULL,
   -- When it was raised.
   raised_at BIGINT NOT NULL,

@@ -9,14 +9,15 @@ import type {
   RecentReport,
   TaskList,
 } from '@soda-scheduler/protocol';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { masterNow } from '../api/clock.ts';
 import { useFrame } from '../frame/context.ts';
 import { useAnswer, useResource } from '../frame/resource.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/time.tsx';
-import { t, wordOf } from '../words/words.ts';
+import { language, speakOfAll, t, wordOf } from '../words/words.ts';
+import { findingSaid } from './alerts/finding-said.ts';
 import { RANKS } from './fleet/findings.ts';
 import { isOdd, troubleOf } from './fleet/executors.tsx';
 
@@ -53,7 +54,8 @@ interface Props {
 
 export function Wrong({ health, executors }: Props) {
   const findings = useFindings(health, executors);
-  if (health === null || findings === null) return null;
+  const areSentencesHere = useSentences();
+  if (health === null || findings === null || !areSentencesHere) return null;
   return (
     <>
       <p class={`verdict verdict-${health.status}`}>
@@ -77,6 +79,20 @@ export function Wrong({ health, executors }: Props) {
       )}
     </>
   );
+}
+
+/** What is found is said in English by the master; the sentences of another language are not of the first load. */
+function useSentences(): boolean {
+  const spoken = language();
+  const [loaded, setLoaded] = useState('en-GB');
+  const isHere = spoken === 'en-GB' || spoken === loaded;
+  useEffect(() => {
+    if (isHere) return;
+    // Without them, as the master says it.
+    const done = (): void => setLoaded(spoken);
+    speakOfAll().then(done, done);
+  }, [isHere, spoken]);
+  return isHere;
 }
 
 /** Null: not all is known yet. */
@@ -167,15 +183,14 @@ function Line({ finding }: { readonly finding: Lasting }) {
 }
 
 function findingOf(finding: HealthView['findings'][number], link: Link): Finding {
-  const { kind, severity, subject, since, message, cause, advice, command } = finding;
+  const { kind, severity, subject, since, command } = finding;
   const [of, name = ''] = subject?.split(/\/(.*)/s) ?? [];
   return {
     // What it says changes as long as it lasts.
     key: `${kind} ${subject}`,
     severity,
     headline: wordOf('finding', kind),
-    text: [message, cause].filter((part) => part !== null).join(' '),
-    advice,
+    ...findingSaid(finding),
     command,
     since,
     href:

@@ -193,7 +193,10 @@ const told = {
   subject: z.string().describe('With rule and namespace, what it is raised once for.'),
   message: z.string(),
   change: z.string().nullable().describe('The least that would mend it.'),
-  fields: z.record(z.string(), z.unknown()).nullable(),
+  fields: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('What came with a message; of all other kinds what it says, in fields.'),
   count: z.int().describe('How often it was said.'),
   raised_at: z.string(),
   cleared_at: z.string().nullable().describe('Null: it goes on.'),

@@ -1,5 +1,6 @@
 /** The answer of the HTTP API to how the work flows. As in `tasks.ts`, the master makes OpenAPI from this. */
 import { z } from 'zod';
+import { whyDetails } from './why.ts';
 
 const seconds = z.number().nullable();
 const instant = z.string().nullable();
@@ -43,6 +44,17 @@ const figures = z.object({
   since: instant.describe('From when on this master remembers how attempts ended.'),
 });
 
+/** Of tasks that wait, what `why` would say of the first of them. */
+const details = whyDetails.omit({ behind: true, ahead_at_least: true, job: true }).extend({
+  outcomes: z.int().optional().describe('So many of the newest were looked at.'),
+  failed: z.int().optional().describe('Of these.'),
+  alike: z.int().optional().describe('Of these with `error`.'),
+  pending: z.int().optional().describe('Callbacks that are not settled.'),
+  free_bytes: z.number().optional(),
+  free_percent: z.int().optional(),
+  overdue: z.literal(true).optional().describe('It has not failed: it was not done in time.'),
+});
+
 const finding = z.object({
   kind: z.enum([
     'store_away',
@@ -76,6 +88,7 @@ const finding = z.object({
   cause: z.string().nullable().describe('The likeliest one; null: the message says it.'),
   advice: z.string().describe('What would help.'),
   command: z.string().describe('What to type next.'),
+  details: details.describe('What the sentences say, in fields; each kind has its own.'),
 });
 
 export const healthView = z.object({

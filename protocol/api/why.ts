@@ -61,7 +61,7 @@ const callback = z.object({
 });
 
 /** Each reason has its own of these. */
-const details = z.object({
+export const whyDetails = z.object({
   until: z.string().nullable().optional().describe('Until when it is so, if nothing is changed.'),
   since: z.string().nullable().optional(),
   pauses: z.array(scopedPause).optional(),
@@ -151,7 +151,7 @@ export const whyView = z.object({
   state: taskState,
   reason: whyReason,
   message: z.string().describe('For people, with numbers.'),
-  details,
+  details: whyDetails,
   ahead: z
     .int()
     .nullable()

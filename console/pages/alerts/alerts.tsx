@@ -9,6 +9,7 @@ import { Empty } from '../../parts/page.tsx';
 import type { Layout } from '../../parts/table.tsx';
 import { lengthOf, Time } from '../../parts/time.tsx';
 import { headOf, t, wordOf } from '../../words/words.ts';
+import { alertSaid } from './alert-said.ts';
 import { AlertTabs } from './tabs.tsx';
 import { toldOf } from './told.ts';
 
@@ -70,7 +71,8 @@ const alertLayout: Layout<AlertView> = {
 };
 
 function Message({ of: alert }: { readonly of: AlertView }) {
-  const { message, change, type, count, fields, silenced_until: silenced } = alert;
+  const { type, count, fields, silenced_until: silenced } = alert;
+  const { message, change } = alertSaid(alert);
   const kind = headOf('rule', alert.kind);
   return (
     <>
@@ -84,7 +86,9 @@ function Message({ of: alert }: { readonly of: AlertView }) {
       )}
       {count > 1 && <span class="soft"> ×{count.toLocaleString()}</span>}
       {change !== null && <div class="soft">{change}</div>}
-      {fields !== null && <pre class="said">{JSON.stringify(fields)}</pre>}
+      {alert.kind === 'message' && fields !== null && (
+        <pre class="said">{JSON.stringify(fields)}</pre>
+      )}
       {silenced !== null && (
         <div class="warn">
           {t('alerts.silent')} <Time at={silenced} /> {alert.silenced_by} {alert.silence_reason}
@@ -142,10 +146,11 @@ const SILENCES = [1, 4, 24, 7 * 24].map((hours) => String(hours * HOUR_SECONDS))
 /** In place of a length. */
 const UNTIL = 'until';
 
-function silenceOf({ id, message }: AlertView, done: () => void): Question {
+function silenceOf(alert: AlertView, done: () => void): Question {
+  const { id } = alert;
   return {
     title: t('alerts.silence.title'),
-    text: message,
+    text: alertSaid(alert).message,
     verb: t('alerts.silence'),
     fields: ({ for: length = SILENCES[1] }) => [
       {
@@ -176,10 +181,11 @@ function silenceOf({ id, message }: AlertView, done: () => void): Question {
   };
 }
 
-function voiceOf({ id, message }: AlertView, done: () => void): Question {
+function voiceOf(alert: AlertView, done: () => void): Question {
+  const { id } = alert;
   return {
     title: t('alerts.voice.title'),
-    text: message,
+    text: alertSaid(alert).message,
     verb: t('alerts.voice'),
     request: () => ({ ...toSilence(id), body: { until: null } }),
     done,

@@ -9,6 +9,7 @@ import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
 import type { Column, Layout } from '../../parts/table.tsx';
 import { t, wordOf } from '../../words/words.ts';
+import { findingSaid } from '../alerts/finding-said.ts';
 import { type Found, worstByType } from './findings.ts';
 import { type Order, orderOf, rankOf } from './order.ts';
 
@@ -109,7 +110,10 @@ function TypeNote({
   }
   if (finding !== undefined && finding.severity !== 'info') {
     return (
-      <span class={finding.severity === 'critical' ? 'error' : 'warn'} title={finding.message}>
+      <span
+        class={finding.severity === 'critical' ? 'error' : 'warn'}
+        title={findingSaid(finding).text}
+      >
         {wordOf('finding', finding.kind)}
       </span>
     );
@@ -123,7 +127,7 @@ function TypeNote({
   }
   if (finding !== undefined) {
     return (
-      <span class="soft" title={finding.message}>
+      <span class="soft" title={findingSaid(finding).text}>
         {wordOf('finding', finding.kind)}
       </span>
     );

@@ -83,8 +83,8 @@ export function changeSaid({ change, details }: Pick<WhyView, 'change' | 'detail
 
 type Started = Extract<Change['value'], { readonly count: number }>;
 
-const scopeOf = (scope: string, name: string | null): string =>
+export const scopeOf = (scope: string, name: string | null): string =>
   instead(`scope.${scope}`, '', { name: name ?? '' });
 
-const timeOf = (at: string | null | undefined): string | undefined =>
+export const timeOf = (at: string | null | undefined): string | undefined =>
   at ? clockOf(at, masterNow()) : undefined;

@@ -2,6 +2,7 @@
 import type { enLater } from '../en/later.ts';
 import { zhBookings } from './bookings.ts';
 import { zhCalendars } from './calendars.ts';
+import { zhFound } from './found.ts';
 import { zhJobs } from './jobs.ts';
 import { zhMissing } from './missing.ts';
 import { zhPlain } from './plain.ts';
@@ -11,6 +12,7 @@ import { zhWhy } from './why.ts';
 export const zhLater: Readonly<Record<keyof typeof enLater, string>> = {
   ...zhBookings,
   ...zhCalendars,
+  ...zhFound,
   ...zhJobs,
   ...zhMissing,
   ...zhPlain,

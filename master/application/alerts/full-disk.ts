@@ -4,6 +4,7 @@
  */
 import { type Alert, type Finding, keyOf, type Telling } from '../../domain/alerts/alert.ts';
 import type { AlertBook } from '../../domain/alerts/book.ts';
+import { fieldsOf, secondsOf } from '../../domain/alerts/fields.ts';
 import { findDisk } from '../../domain/alerts/findings.ts';
 import type { AlertReceiver, AlertRule } from '../../domain/alerts/rule.ts';
 import { inWords } from '../../domain/why/words.ts';
@@ -87,7 +88,10 @@ export class FullDisk {
     if (findings.length > 0) return findings.map((finding) => ({ ...finding, toldAs }));
     const { namespace, type, group, subject, message, change, raisedAt } = telling.alert;
     const long = `Nothing could be written for ${inWords(now - raisedAt)}.`;
-    return [{ namespace, type, group, subject, change, message: `${message} ${long}`, toldAs }];
+    const known = JSON.parse(telling.alert.fields ?? '{}') as object;
+    const fields = fieldsOf({ ...known, unwritten: secondsOf(now - raisedAt) });
+    const about = { namespace, type, group, subject, change };
+    return [{ ...about, message: `${message} ${long}`, fields, toldAs }];
   }
 
   /** All that was found is. */

@@ -55,6 +55,7 @@ export function findingOfDisk(space: DiskSpace | null): Finding | null {
     message: `The disk of the database is nearly full: ${inMib(freeBytes)} MiB are free, ${percent} %.`,
     cause: 'Once it is full nothing is accepted, started or ended.',
     advice: 'Make room on it, or keep history for fewer days (SODA_RETENTION_DAYS).',
+    facts: { free: { bytes: freeBytes, percent } },
   };
 }
 
@@ -80,6 +81,7 @@ export function findingsOfDuties(duties: readonly DutyView[], isNaming: boolean)
             : `The master has failed in its duty ${name}.`,
         cause: isNaming ? error : null,
         advice: 'Look at the log of the master; docs/operations.md says what it is for.',
+        facts: { isOverdue: error === null, ...(isNaming && error !== null && { error }) },
       },
     ];
   });

@@ -15,6 +15,8 @@ export interface Finding {
   readonly message: string;
   /** The least that would mend it; null: nobody knows. */
   readonly change: string | null;
+  /** JSON text of an object: what the message says, or came with it; null: there is nothing more to say. */
+  readonly fields: string | null;
   /** Receivers were told of it under that id, before it could be written: it is raised so, whatever it takes else. */
   readonly toldAs?: { readonly id: string; readonly raisedAt: number };
 }
@@ -25,8 +27,6 @@ export interface Alert extends Omit<Finding, 'toldAs'> {
   readonly rule: string;
   readonly kind: AlertKind;
   readonly severity: Severity;
-  /** What came with a message: JSON text of an object; null: nothing. */
-  readonly fields: string | null;
   readonly raisedAt: number;
   /** When it was found, or said, last. */
   readonly seenAt: number;

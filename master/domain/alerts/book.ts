@@ -29,7 +29,6 @@ export interface Verdict {
 /** What somebody says, of which no check knows. */
 export interface Message extends Finding {
   readonly severity: Severity;
-  readonly fields: string | null;
   /** Who says it, of whom no more is raised than he leaves for others. */
   readonly by: string;
 }
@@ -165,12 +164,12 @@ export class AlertBook {
     const known = this.raisedAs(keyOf({ ...message, rule: rule.name }));
     let omittedCount = 0;
     if (known !== undefined) {
-      const again = { ...known, count: known.count + 1, fields: message.fields };
+      const again = { ...known, count: known.count + 1 };
       this.#goOn(rule, again, message, now, out);
     } else if (!this.#hasRoomFor(message)) omittedCount = 1;
     else {
       const severity = rule.severity ?? message.severity;
-      this.#raise(rule, message, severity, now, newId(), out, message.fields);
+      this.#raise(rule, message, severity, now, newId(), out);
     }
     return { alerts: out.alerts, tellings: out.tellings, omittedCount };
   }
@@ -208,12 +207,11 @@ export class AlertBook {
 
   #raise(
     rule: AlertRule,
-    { namespace, type, group, subject, message, change, toldAs }: Finding,
+    { namespace, type, group, subject, message, change, fields, toldAs }: Finding,
     severity: Severity,
     now: number,
     id: string,
     out: Noting,
-    fields: string | null = null,
   ): void {
     const before = this.#alerts.get(keyOf({ rule: rule.name, namespace, subject }));
     // Whoever has silenced it does not want to hear that it comes back.
@@ -236,11 +234,11 @@ export class AlertBook {
   #goOn(
     rule: AlertRule,
     known: Alert,
-    { message, change }: Finding,
+    { message, change, fields }: Finding,
     now: number,
     out: Noting,
   ): void {
-    const alert = { ...known, message, change, seenAt: now };
+    const alert = { ...known, message, change, fields, seenAt: now };
     const { toldAt, raisedAt, severity, silencedUntil } = alert;
     const { repeatMs } = rule;
     const isHeard = this.#isHeard(rule);

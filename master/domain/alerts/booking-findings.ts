@@ -6,6 +6,7 @@ import { isPaused, rowsOn, type State } from '../state/state.ts';
 import { counted } from '../why/words.ts';
 import type { Finding } from './alert.ts';
 import { commandIn } from './command.ts';
+import { fieldsOf } from './fields.ts';
 
 interface Looked {
   readonly namespace: string;
@@ -23,6 +24,7 @@ export const bookingFinders = {
         booking,
         `Booking ${id} of type ${booking.type}, from ${at(booking)}: ${missing}.`,
         `Start more executors of type ${booking.type}, or end what runs there.`,
+        { missing: shortCount, count: booking.count },
       );
     }
   },
@@ -36,6 +38,7 @@ export const bookingFinders = {
         booking,
         `Booking ${booking.id} of type ${booking.type}, from ${at(first)}${laterInWords(missed)}, does not fit any more: ${riskInWords(state, booking, first)}.`,
         `${moreInWords(state, booking, first)} before then, or cancel it: ${cancel}.`,
+        { from: at(first), later: missed.length - 1, ...riskFields(state, booking, first) },
       );
     }
   },
@@ -67,11 +70,20 @@ function missedOf(state: State, booking: Booking): readonly BookedWindow[] {
   return booking.windows.filter(isMissed);
 }
 
+/** `cause`: `limit`, `capacity` or `executors`. */
+function riskFields(state: State, booking: Booking, window: BookedWindow) {
+  const limit = limitInWay(state, booking, window);
+  if (limit !== null) return { cause: 'limit', of: limit.of, max: limit.max };
+  return { cause: isDeclared(state, booking) ? 'capacity' : 'executors' };
+}
+
+const isDeclared = ({ types }: State, { type }: Booking): boolean =>
+  (types.get(type)?.capacity ?? null) !== null;
+
 function moreInWords(state: State, booking: Booking, window: BookedWindow): string {
   const limit = limitInWay(state, booking, window);
   if (limit !== null) return `Raise max_running of ${limit.of}`;
-  const isDeclared = (state.types.get(booking.type)?.capacity ?? null) !== null;
-  return `${isDeclared ? 'Raise the capacity' : 'Start more executors'} of type ${booking.type}`;
+  return `${isDeclared(state, booking) ? 'Raise the capacity' : 'Start more executors'} of type ${booking.type}`;
 }
 
 function laterInWords({ length }: readonly BookedWindow[]): string {
@@ -80,6 +92,13 @@ function laterInWords({ length }: readonly BookedWindow[]): string {
 
 const at = ({ from }: { readonly from: number }): string => instantInWords(from);
 
-function ofBooking({ id, type, group }: Booking, message: string, change: string): Finding {
-  return { namespace: null, type, group, subject: `booking ${id}`, message, change };
+function ofBooking(
+  booking: Booking,
+  message: string,
+  change: string,
+  more: Parameters<typeof fieldsOf>[0] = {},
+): Finding {
+  const { id, type, group } = booking;
+  const fields = fieldsOf({ booking: id, from: at(booking), ...more });
+  return { namespace: null, type, group, subject: `booking ${id}`, message, change, fields };
 }

@@ -16,6 +16,7 @@ import type { Finding } from './alert.ts';
 import { type Recent, SHORT_LIFE_MS } from './recent.ts';
 import { bookingFinders } from './booking-findings.ts';
 import { commandIn } from './command.ts';
+import { fieldsOf, secondsOf, waitFields } from './fields.ts';
 import { type AlertKind, type AlertRule, speaksIn, speaksOf } from './rule.ts';
 
 /** What there is to be looked at. */
@@ -63,7 +64,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     for (const head of sight.heads) {
       if (!lacksExecutors(head)) continue;
       // Of what is in the store only nobody knows since when it waits.
-      if (head.since !== null && sight.now - head.since < secondsOf(rule)) continue;
+      if (head.since !== null && sight.now - head.since < thresholdMs(rule)) continue;
       const what = `Nobody takes tasks of type ${head.type}`;
       yield ofHead(sight, head, rule, `type ${head.type}`, what);
     }
@@ -72,20 +73,27 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     for (const head of sight.heads) {
       const { type, refusal, since } = head;
       if (refusal === null || rule.reasons?.includes(refusal.reason) === false) continue;
-      if (since === null || sight.now - since < secondsOf(rule)) continue;
+      if (since === null || sight.now - since < thresholdMs(rule)) continue;
       const subject = `type ${type}, ${refusal.reason}`;
       yield ofHead(sight, head, rule, subject, `Tasks of type ${type} wait too long`);
     }
   },
-  *failure_share({ namespace, attempts }, { threshold }) {
+  *failure_share({ namespace, attempts }, { threshold: limit }) {
     for (const [type, newest] of attempts) {
       const failed = newest.filter(({ error }) => error !== null);
       const percent = (100 * failed.length) / newest.length;
-      if (newest.length < ENDS_COUNT_MIN || percent < (threshold ?? 0)) continue;
+      if (newest.length < ENDS_COUNT_MIN || percent < (limit ?? 0)) continue;
       const share = `${failed.length} of the newest ${newest.length} attempts of type ${type} have failed`;
       const error = failed.at(-1)?.error ?? null;
-      const message = `${share} (limit: ${threshold} %)${because(error)}.`;
-      yield ofType(type, message, `See ${commandIn(namespace, `task errors --type ${type}`)}.`);
+      const message = `${share} (limit: ${limit} %)${because(error)}.`;
+      const change = `See ${commandIn(namespace, `task errors --type ${type}`)}.`;
+      const [count, failedCount] = [newest.length, failed.length];
+      yield ofType(type, message, change, {
+        count,
+        failed: failedCount,
+        limit,
+        error: brief(error),
+      });
     }
   },
   *running_long({ namespace, state, now }, { threshold }) {
@@ -104,7 +112,11 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       const message = `Task ${task.id} of type ${type} has run for ${inWords(ranMs)} on executor ${executor.id} (limit: ${inWords(limitMs)}${usual}).`;
       const why = commandIn(namespace, `task why ${task.id}`);
       const end = commandIn(namespace, `task cancel ${task.id}`);
-      yield ofTask(task, message, `See ${why}, or end it: ${end}.`);
+      const fields = fieldsOf({
+        ...{ task_id: task.id, executor_id: executor.id, usual: threshold === null },
+        ...{ ran: secondsOf(ranMs), limit: secondsOf(limitMs) },
+      });
+      yield { ...ofTask(task, message, `See ${why}, or end it: ${end}.`), fields };
     }
   },
   *started_late({ namespace, recent, now }, { threshold, windowMs }) {
@@ -116,6 +128,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
         type,
         `${what}, ${taskId} last (limit: ${threshold}).`,
         `See ${commandIn(namespace, `task why ${taskId}`)}.`,
+        { count: lateCount, task_id: taskId, ...within(windowMs), limit: threshold },
       );
     }
   },
@@ -123,7 +136,8 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     for (const { type, waitingCount } of backlog.types) {
       if (waitingCount < (threshold ?? 0)) continue;
       const message = `${counted(waitingCount, 'task')} of type ${type} wait (limit: ${threshold}).`;
-      yield ofType(type, message, `Start more executors of type ${type}, or submit less.`);
+      const change = `Start more executors of type ${type}, or submit less.`;
+      yield ofType(type, message, change, { count: waitingCount, limit: threshold });
     }
   },
   *callback_gave_up({ namespace, recent, now }, { threshold, windowMs }) {
@@ -138,6 +152,10 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
         subject: origin,
         message: `${what} (limit: ${threshold})${because(error)}.`,
         change,
+        fields: fieldsOf({
+          ...{ origin, count: goneCount, task_id: taskId, error: brief(error) },
+          ...{ ...within(windowMs), limit: threshold },
+        }),
       };
     }
   },
@@ -147,7 +165,8 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     const message = `${counted(count, 'callback')} wait to be sent (limit: ${threshold}).`;
     const list = commandIn(namespace, 'task list --notification pending');
     const change = `Find the receivers that do not answer: ${list}.`;
-    yield { ...NOTHING, subject: 'callbacks', message, change };
+    const fields = fieldsOf({ count, limit: threshold });
+    yield { ...NOTHING, subject: 'callbacks', message, change, fields };
   },
   *executor_flapping({ namespace, recent, now }, { threshold, windowMs }) {
     for (const [id, { count }] of recent.joins) {
@@ -156,7 +175,8 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       const message = `Executor ${id} has connected ${joinCount} times in the last ${inWords(windowMs ?? 0)} (limit: ${threshold}).`;
       const drain = commandIn(namespace, `executor drain ${id}`);
       const change = `Look at its log, or take it out of work: ${drain}.`;
-      yield { ...NOTHING, subject: `executor ${id}`, message, change };
+      const fields = { executor_id: id, count: joinCount, ...within(windowMs), limit: threshold };
+      yield ofExecutor(id, message, change, fields);
     }
     for (const [host, { count }] of recent.shortLived) {
       const goneCount = count.count(now, windowMs ?? 0);
@@ -165,16 +185,22 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       const lately = `in the last ${inWords(windowMs ?? 0)} (limit: ${threshold})`;
       const message = `${counted(goneCount, 'executor')} of host ${host} ${soon} ${lately}, each with an id of its own.`;
       const change = 'Look at the last lines of its log, and at what starts it again.';
-      yield { ...NOTHING, subject: `host ${host}`, message, change };
+      const fields = fieldsOf({
+        ...{ host, count: goneCount, ...within(windowMs), limit: threshold },
+        short: secondsOf(SHORT_LIFE_MS),
+      });
+      yield { ...NOTHING, subject: `host ${host}`, message, change, fields };
     }
   },
   *executor_not_ready({ namespace, recent, now }, rule) {
     for (const [id, { since, reason }] of recent.unready) {
-      if (now - since < secondsOf(rule)) continue;
-      const message = `Executor ${id} has not been ready for ${inWords(now - since)} (limit: ${inWords(secondsOf(rule))})${because(reason)}.`;
+      if (now - since < thresholdMs(rule)) continue;
+      const message = `Executor ${id} has not been ready for ${inWords(now - since)} (limit: ${inWords(thresholdMs(rule))})${because(reason)}.`;
       const drain = commandIn(namespace, `executor drain ${id}`);
       const change = `Put right what it says, or take it out of work: ${drain}.`;
-      yield { ...NOTHING, subject: `executor ${id}`, message, change };
+      const lasts = secondsOf(now - since);
+      const fields = { executor_id: id, lasts, limit: rule.threshold, error: brief(reason) };
+      yield ofExecutor(id, message, change, fields);
     }
   },
   *poison({ namespace, recent, now }, { threshold, windowMs }) {
@@ -185,7 +211,10 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
         commandIn(namespace, `task ${verb} ${id}`),
       );
       const change = `Set it aside: ${aside}; or end it: ${end}.`;
-      yield { ...NOTHING, type, group, subject: `task ${id}`, message, change };
+      const fields = fieldsOf({
+        ...{ task_id: id, failed: failedCount, limit: threshold, error: brief(error) },
+      });
+      yield { ...NOTHING, type, group, subject: `task ${id}`, message, change, fields };
     }
   },
 };
@@ -239,7 +268,11 @@ export function findDisk(
   const free = `${(disk.freeBytes / 1e9).toFixed(1)} GB, ${percent.toFixed(1)} %`;
   const message = `The disk of the database is nearly full: ${free} are free (limit: ${threshold} %). Once it is full, nothing is accepted, started or ended.`;
   const change = 'Free some of it, or keep less: SODA_RETENTION_DAYS, SODA_EVENT_DAYS.';
-  return { ...NOTHING, subject: 'disk', message, change };
+  const fields = fieldsOf({
+    ...{ free_bytes: disk.freeBytes, free_percent: Number(percent.toFixed(1)) },
+    limit: threshold,
+  });
+  return { ...NOTHING, subject: 'disk', message, change, fields };
 }
 
 function ofHead(
@@ -250,22 +283,43 @@ function ofHead(
   what: string,
 ): Finding {
   const long = since === null ? '' : `, the first for ${inWords(now - since)}`;
-  const limit = inWords(secondsOf(rule));
+  const limit = inWords(thresholdMs(rule));
   const message = `${what}: ${counted(count, 'task')} waiting${long} (limit: ${limit}). ${refusal?.message ?? ''}`;
   const [remedy] = budget.remedyCount-- > 0 ? (refusal?.remedies() ?? []) : [];
   const change = remedy?.change.message ?? refusal?.otherwise ?? null;
-  return { ...NOTHING, type, subject, message: message.trim(), change };
+  const waited = since === null ? undefined : secondsOf(now - since);
+  const fields = fieldsOf({
+    ...{ count, waited, limit: rule.threshold },
+    ...(refusal && waitFields(refusal, remedy)),
+  });
+  return { ...NOTHING, type, subject, message: message.trim(), change, fields };
 }
 
-function ofType(type: string, message: string, change: string | null = null): Finding {
-  return { ...NOTHING, type, subject: `type ${type}`, message, change };
+type Fields = Parameters<typeof fieldsOf>[0];
+
+function ofType(type: string, message: string, change: string, fields: Fields): Finding {
+  const subject = `type ${type}`;
+  return { ...NOTHING, type, subject, message, change, fields: fieldsOf(fields) };
 }
 
-function ofTask({ id, type, user: { group } }: Task, message: string, change: string): Finding {
+function ofExecutor(id: string, message: string, change: string, fields: Fields): Finding {
+  return { ...NOTHING, subject: `executor ${id}`, message, change, fields: fieldsOf(fields) };
+}
+
+/** Of how long ago it counts. */
+function within(windowMs: number | null): Fields {
+  return { window: secondsOf(windowMs ?? 0) };
+}
+
+function ofTask(
+  { id, type, user: { group } }: Task,
+  message: string,
+  change: string,
+): Omit<Finding, 'fields'> {
   return { ...NOTHING, type, group, subject: `task ${id}`, message, change };
 }
 
-function secondsOf({ threshold }: AlertRule): number {
+function thresholdMs({ threshold }: AlertRule): number {
   return 1000 * (threshold ?? 0);
 }
 
@@ -280,7 +334,12 @@ function longMs(state: State, type: string, threshold: number | null): number | 
 
 /** What somebody has said of it, in brief. */
 function because(text: string | null): string {
-  if (text === null || text === '') return '';
+  const line = brief(text);
+  return line === null ? '' : `: ${line}`;
+}
+
+function brief(text: string | null): string | null {
+  if (text === null || text === '') return null;
   const line = text.replace(/\s+/g, ' ').replace(/\.$/, '');
-  return `: ${line.length > 200 ? `${line.slice(0, 200).replace(/\p{Cs}$/u, '')}...` : line}`;
+  return line.length > 200 ? `${line.slice(0, 200).replace(/\p{Cs}$/u, '')}...` : line;
 }

@@ -1,6 +1,6 @@
 /** Callbacks that do not arrive, or pile up. */
 import { counted } from '../why/words.ts';
-import { failingOf } from './failures.ts';
+import { factsOf, failingOf } from './failures.ts';
 import type { Finding } from './finding.ts';
 import type { Outcome } from './outcomes.ts';
 
@@ -32,7 +32,10 @@ export function callbackFindings(
           ? 'Their receivers take them more slowly than tasks end, or do not answer.'
           : `${failing.errorCount} with: ${failing.error}`,
       advice: 'Look at the receivers of these callbacks; what was given up can be sent again.',
-      facts: { error: failing?.error ?? null },
+      facts: {
+        ...(failing && factsOf(failing, tries.length)),
+        ...(pendingCount !== null && { pendingCount }),
+      },
       taskId: failing?.taskId ?? null,
     },
   ];

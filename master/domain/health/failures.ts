@@ -1,14 +1,13 @@
 /** Types of which most attempts fail, and with what. */
 import { counted } from '../why/words.ts';
-import type { Finding } from './finding.ts';
+import type { Finding, FindingFacts } from './finding.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** Of fewer nothing is said; from this share on they count as failing. */
 const KNOWN_COUNT_MIN = 5;
 const FAILING_SHARE = 0.5;
 
-/** What most of them fail with; null: too few are known, or fewer fail. */
-export function failingOf(outcomes: readonly Outcome[]): {
+interface Failing {
   readonly failedCount: number;
   /** Since the last one that did not fail. */
   readonly since: number;
@@ -16,7 +15,17 @@ export function failingOf(outcomes: readonly Outcome[]): {
   readonly errorCount: number;
   /** The newest that failed with it. */
   readonly taskId: string;
-} | null {
+}
+
+export function factsOf(
+  { error, failedCount, errorCount: alikeCount }: Failing,
+  count: number,
+): Pick<FindingFacts, 'error' | 'outcomes'> {
+  return { error, outcomes: { count, failedCount, alikeCount } };
+}
+
+/** What most of them fail with; null: too few are known, or fewer fail. */
+export function failingOf(outcomes: readonly Outcome[]): Failing | null {
   const failed = outcomes.filter(({ error }) => error !== null);
   const share = failed.length / outcomes.length;
   if (outcomes.length < KNOWN_COUNT_MIN || share < FAILING_SHARE) return null;
@@ -54,7 +63,7 @@ export function failureFindings(
         message: `${failedCount} of the newest ${counted(outcomes.length, 'attempt')} of type ${type} failed.`,
         cause: errorCount === failedCount ? `All with: ${error}` : `${errorCount} with: ${error}`,
         advice: 'Look at the errors, and mend what they name.',
-        facts: { error },
+        facts: factsOf(failing, outcomes.length),
         taskId,
       },
     ];

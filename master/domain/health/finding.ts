@@ -22,6 +22,22 @@ export type FindingKind =
   | 'disk_low'
   | 'duty';
 
+/** What the sentences say, in numbers and names. Of tasks that wait: what is known of the first of them. */
+export interface FindingFacts extends Facts {
+  /** Of so many of the newest attempts, or tries of callbacks, so many failed, and most of these alike. */
+  readonly outcomes?: {
+    readonly count: number;
+    readonly failedCount: number;
+    readonly alikeCount: number;
+  };
+  /** Callbacks that are not settled. */
+  readonly pendingCount?: number;
+  /** Of the disk. */
+  readonly free?: { readonly bytes: number; readonly percent: number };
+  /** The duty has not failed: it was not done in time. */
+  readonly isOverdue?: boolean;
+}
+
 export interface Finding {
   readonly kind: FindingKind;
   readonly severity: Severity;
@@ -36,7 +52,7 @@ export interface Finding {
   readonly cause: string | null;
   /** What would help. */
   readonly advice: string;
-  readonly facts: Facts;
+  readonly facts: FindingFacts;
   /** One of the tasks; null: there is none, or none that is known. */
   readonly taskId: string | null;
 }

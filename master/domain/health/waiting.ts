@@ -150,7 +150,13 @@ export function queueFinding({ waitingCount, suspendedCount, settings, policy }:
       message: 'Submits are refused: too many tasks wait.',
       cause: `${kept} wait or are suspended, and ${what}.`,
       advice,
-      facts: {},
+      facts: {
+        limit: {
+          name: isOwn ? 'max_waiting' : 'waiting',
+          max: isOwn ? maxWaiting : policy.waitingCountMax,
+          used: kept,
+        },
+      },
       taskId: null,
     },
   ];

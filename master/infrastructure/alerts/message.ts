@@ -46,12 +46,13 @@ function headOf({ event, alert: { severity, rule, subject, namespace } }: ToldAl
 
 function linesOf(told: ToldAlert): string {
   const { event, alert } = told;
-  const { message, change, raisedAt, seenAt, clearedAt, count, id, fields } = alert;
+  const { kind, message, change, raisedAt, seenAt, clearedAt, count, id, fields } = alert;
   const head = headOf(told);
   if (event === 'test') return `${head}\n${message}`;
   const raised = new Date(raisedAt).toISOString();
   const said = count > 1 ? `, said ${count} times` : '';
-  const known = fields === null ? [] : [fields];
+  // Of all other kinds the sentence says it.
+  const known = fields === null || kind !== 'message' ? [] : [fields];
   if (clearedAt !== null) {
     const over = `It is over since ${new Date(clearedAt).toISOString()}${lastingInWords(raisedAt, clearedAt, 'after')}.`;
     // What was found is said as it was then, which it is no more.

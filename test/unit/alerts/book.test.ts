@@ -19,6 +19,7 @@ const finding = (subject: string, change: Partial<Finding> = {}): Finding => ({
   subject,
   message: `${subject} is wrong`,
   change: null,
+  fields: null,
   ...change,
 });
 

@@ -1,5 +1,8 @@
 /** What each kind of rule finds in a namespace, when, and what it says of it. */
+import type { AlertView } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
+import { alertSaid } from '../../../console/pages/alerts/alert-said.ts';
+import { speak, speakOfAll } from '../../../console/words/words.ts';
 import type { Finding } from '../../../master/domain/alerts/alert.ts';
 import { findDisk, findingsIn } from '../../../master/domain/alerts/findings.ts';
 import { saidOfJob } from '../../../master/domain/alerts/said.ts';
@@ -11,7 +14,22 @@ import { Outcomes } from '../../../master/domain/health/outcomes.ts';
 import { atOnce } from '../../../master/domain/pieces.ts';
 import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
 
+/** The console has all that it needs to say it. */
+function expectInChinese(kind: AlertKind, finding: Finding): void {
+  const fields = JSON.parse(finding.fields ?? 'null') as AlertView['fields'];
+  const { message, change } = alertSaid({ ...finding, kind, fields });
+  expect(message, finding.message).to.match(/[\u4e00-\u9fff]/);
+  expect(message).to.not.match(/[{}]/);
+  if (change !== null) expect(change, `${finding.change}`).to.match(/[\u4e00-\u9fff]/);
+}
+
 describe('what rules of alerts find', () => {
+  before(async () => {
+    await speakOfAll();
+    await speak('zh');
+  });
+  after(() => speak('en'));
+
   let scheduler: Scheduler;
   let outcomes: Outcomes;
   let recent: Recent;
@@ -37,7 +55,9 @@ describe('what rules of alerts find', () => {
     const { state, now } = scheduler;
     const rule = { ...plainRule(kind, kind), ...change };
     const looked = { namespace, state, outcomes, recent, now };
-    return atOnce(findingsIn(looked, [rule])).get(kind) ?? [];
+    const findings = atOnce(findingsIn(looked, [rule])).get(kind) ?? [];
+    for (const one of findings) expectInChinese(kind, one);
+    return findings;
   };
   const subjects = (...asked: Parameters<typeof found>) =>
     found(...asked).map((one) => one.subject);

@@ -16,11 +16,12 @@ import {
   findingsOfDuties,
 } from '../../../application/process/health.ts';
 import type { NamespacesHandle } from '../../../application/process/namespaces-handle.ts';
-import type { Finding } from '../../../domain/health/finding.ts';
+import type { Finding, FindingFacts } from '../../../domain/health/finding.ts';
 import { type Health, worstFirst } from '../../../domain/health/health.ts';
 import { iso } from '../../body/instants.ts';
 import type { ApiRequest, Route } from '../../http/route.ts';
 import { inNamespaces } from '../namespaces.ts';
+import { detailsView } from './why.ts';
 
 export interface HealthSources {
   readonly namespaces: NamespacesHandle;
@@ -121,8 +122,27 @@ function flowView({ flow }: Health, ofMaster: Finding | null): HealthView['flow'
 }
 
 function findingView(finding: Finding, namespace: string): HealthView['findings'][0] {
-  const { facts: _facts, taskId: _taskId, since, ...rest } = finding;
-  return { ...rest, since: iso(since), command: commandFor(finding, namespace) };
+  const { facts, taskId: _taskId, since, ...rest } = finding;
+  return {
+    ...rest,
+    since: iso(since),
+    command: commandFor(finding, namespace),
+    details: detailsOf(facts),
+  };
+}
+
+function detailsOf({ outcomes, pendingCount, free, isOverdue, ...facts }: FindingFacts) {
+  return {
+    ...detailsView(facts),
+    ...(outcomes && {
+      outcomes: outcomes.count,
+      failed: outcomes.failedCount,
+      alike: outcomes.alikeCount,
+    }),
+    ...(pendingCount !== undefined && { pending: pendingCount }),
+    ...(free && { free_bytes: free.bytes, free_percent: free.percent }),
+    ...(isOverdue === true && { overdue: true as const }),
+  };
 }
 
 /** What to type next: what ends it, or what tells more of it. */

@@ -43,7 +43,7 @@ function whyView({ task }: StoredTask, why: Why): WhyView {
   };
 }
 
-function detailsView(facts: Facts): Omit<WhyView['details'], 'behind'> {
+export function detailsView(facts: Facts): Omit<WhyView['details'], 'behind'> {
   const { usedBy, nearest, concurrency, progress, callback } = facts;
   const { until, since, executorId, attempt, error, diskBytes, failureReason } = facts;
   return {
