@@ -1,19 +1,25 @@
 /**
  * How long one command takes that cancels many waiting tasks by a filter, and how long submits wait meanwhile,
- * one by one, whose tasks run.
+ * one by one, whose tasks run; and what as many commands do to the event loop as come at once for tasks that are not in memory.
  */
+import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@soda-scheduler/client';
+import { API_BASE } from '@soda-scheduler/protocol';
 import type Table from 'cli-table3';
-import { load } from './load.ts';
+import { load, post } from './load.ts';
 import { percentiles, type Probed, submitAndProbe } from './probe.ts';
-import { type Scenario, StoreTable } from './scenario.ts';
+import { median, type Scenario, StoreTable } from './scenario.ts';
 import { start, startMaster } from './system.ts';
 
 const EXECUTOR_COUNT = 64;
 const TYPE = 'nobody';
 const QUIET_MS = 4_000;
 const TASK_COUNT = 100_000;
+const COMMAND_COUNT = 1_000;
+const CONNECTION_COUNT = 64;
+/** In the store alone; that many wait before them. */
+const WAITING_COUNT = 5_000;
 
 interface BulkMeasured {
   /** From the token of the preview to the end. */
@@ -47,7 +53,35 @@ async function cancelAll(url: string, taskCount: number): Promise<void> {
   if (over.done !== taskCount) throw new Error(`${over.done} of ${taskCount} tasks were canceled`);
 }
 
-export async function compareBulk({ stores, scale }: Scenario): Promise<Table.Table> {
+/** Milliseconds: the longest that the event loop stood still in each round, flushes of the disk and garbage included. */
+async function measureCommands(databaseUrl: string | null, roundCount: number): Promise<number[]> {
+  const master = await startMaster(databaseUrl, undefined, { SODA_LANE_WINDOW: '1000' });
+  const { url } = master;
+  await load({
+    url,
+    type: TYPE,
+    taskCount: WAITING_COUNT,
+    clientCount: 4,
+    batchCount: 500,
+    notifyUrl: null,
+  });
+  const client = createClient({ url });
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTION_COUNT });
+  const gapsMs: number[] = [];
+  for (let round = 0; round < roundCount; round++) {
+    const ids = Array.from({ length: COMMAND_COUNT }, (_, index) => `command-${round}-${index}`);
+    await Promise.all(ids.map((id) => client.submit({ id, type: TYPE }, { group: 'bench' })));
+    await delay(QUIET_MS);
+    await master.ask();
+    await Promise.all(ids.map((id) => post(agent, url, `${API_BASE}/task/${id}/cancel`, '{}')));
+    gapsMs.push((await master.ask<{ gapMs: number }>()).gapMs);
+  }
+  agent.destroy();
+  await master.stop();
+  return gapsMs;
+}
+
+export async function compareBulk({ stores, scale, roundCount }: Scenario): Promise<Table.Table> {
   const table = new StoreTable(stores);
   const count = TASK_COUNT * scale;
   await table.row(`one command cancels ${count} waiting tasks`, async (url) => {
@@ -56,6 +90,12 @@ export async function compareBulk({ stores, scale }: Scenario): Promise<Table.Ta
       `${(tookMs / 1000).toFixed(1)} s\nsubmit ${percentiles(meanwhile.submitMs)}\n` +
       `before ${percentiles(before.submitMs)}\n/livez ${percentiles(meanwhile.livezMs)}`
     );
+  });
+  await table.row(`${COMMAND_COUNT} commands at once`, async (url) => {
+    const gapsMs = await measureCommands(url, roundCount);
+    const [least, most] = [Math.min(...gapsMs), Math.max(...gapsMs)];
+    const range = `(${least.toFixed(1)} to ${most.toFixed(1)})`;
+    return `longest gap of the loop ${median(gapsMs).toFixed(1)} ms ${range}`;
   });
   return table.table;
 }

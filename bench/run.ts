@@ -22,7 +22,8 @@ const HELP = `npm run bench -- [one of these] [--quick]
 
   (none)      tasks a second, and from submit to start
   --lists     how long submits wait while 60 clients look through 300,000 ended tasks
-  --bulk      how long while one command cancels 100,000 tasks, and how long that takes
+  --bulk      how long while one command cancels 100,000 tasks, how long that takes, and the longest gap of the event
+              loop while 1,000 commands come at once
   --logs      how long while one executor logs 10,000 lines a second
   --usage     a million random tasks with kills of the master: what was counted of them, and a recount in SQL
   --jobs      how late runs of jobs come of which a thousand are due in one second, what 100,000 triggers cost
