@@ -1,12 +1,21 @@
 /** Part of `browser.test.ts`: what lists and figures say where there is more than one request looks at. */
 import { expect } from 'chai';
-import { CloseCode, type LogPage } from '@soda-scheduler/protocol';
+import { createExecutor, NonRetryableError } from '@soda-scheduler/executor-sdk';
+import {
+  CloseCode,
+  type ErrorList,
+  type LogPage,
+  type RecentReport,
+} from '@soda-scheduler/protocol';
 import { RawExecutor } from '../../helpers/raw-executor.ts';
 import type { Console } from './console.ts';
 
 /** @param of once the tests run. */
 export function itLists(of: () => Console): void {
-  /** Answers what is asked for in place of the master, until `stop`. */
+  /**
+   * Answers what is asked for in place of the master, until `stop`: only what it takes tens of thousands of tasks to be
+   * answered by a real one, whose numbers of requests and pages are what is looked at.
+   */
   async function answer(path: string, bodyOf: (query: URLSearchParams) => object) {
     const { page } = of();
     await page.route(`**/scheduler/v2${path}*`, (route) =>
@@ -15,27 +24,9 @@ export function itLists(of: () => Console): void {
   }
   const stop = () => of().page.unrouteAll({ behavior: 'ignoreErrors' });
 
-  it('says how many have failed, not how many one request has looked at', async () => {
-    const { go, says } = of();
-    const errors = [{ error: 'no disk', count: 162, sample: ['a'], search: null }];
-    const failed = (type: string, n: number) => ({ type, accepted: n, started: n, failed: n });
-    await answer('/tasks/errors', () => ({ errors, looked_at: 800, next_cursor: 'more' }));
-    await answer('/reports/recent', () => ({
-      ...{ since: new Date().toISOString(), next_cursor: null },
-      types: [failed('a', 44_000), failed('b', 445)],
-    }));
-    await go('#/overview');
-    await says('44,445 tasks have failed within an hour; most often of the newest 800: no disk');
-    await answer('/reports/recent', () => ({ since: '', types: [], next_cursor: null }));
-    await go('#/audit');
-    await go('#/overview');
-    await says('800+ tasks have failed within an hour');
-    await stop();
-    await go('#/tasks?type=paged');
-  });
-
   it('finds an id behind pages without any, and opens it though Enter came first', async () => {
     const { page, go, says } = of();
+    // A page without any needs more tasks than one request looks through.
     const [found, held] = [{ task_id: 'page-54' }, [] as string[]];
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -69,7 +60,7 @@ export function itLists(of: () => Console): void {
     await go('#/tasks?type=paged');
   });
 
-  it('looks on by itself where a page has too little, and groups failures of many requests', async () => {
+  it('looks on by itself where a page has too little, and through 8,000 failures at a time', async () => {
     const { page, go, says } = of();
     const pageOf = (query: URLSearchParams) => Number(query.get('cursor') ?? '0');
     const error = (name: string, count: number) => ({
@@ -116,22 +107,16 @@ export function itLists(of: () => Console): void {
   });
 
   it('keeps what was found in its place for a while, said to be over', async () => {
-    const { page, go, says } = of();
-    const health = await of().api('GET', '/health');
-    const finding = {
-      ...{ kind: 'queue_full', severity: 'warning', subject: 'namespace', type: null },
-      ...{ since: null, message: 'Full, just now.', cause: null, advice: 'Wait.', command: 'ls' },
-    };
-    let findings = [finding];
-    await answer('/health', () => ({ ...health, findings }));
+    const { page, go, api, says } = of();
+    const [task, user] = [{ id: 'passing-1', type: 'passing' }, { group: 'video' }];
+    await api('POST', '/task/submit', { task, user });
     await go('#/overview');
-    const line = page.locator('.findings li').filter({ hasText: 'Full, just now.' });
+    const line = page.locator('.findings li').filter({ hasText: '1 task of type passing waits' });
     await line.waitFor();
     const before = await line.boundingBox();
-    findings = [];
+    await api('POST', '/task/passing-1/cancel');
     await says('Over:');
     expect((await line.boundingBox())?.height).to.equal(before?.height);
-    await stop();
     await go('#/tasks?type=paged');
   });
 
@@ -168,8 +153,61 @@ export function itLists(of: () => Console): void {
   });
 }
 
+/** More than one request looks at. */
+const FAILED_COUNT = 900;
+const FAILED_OF_BATCH = 300;
+
 /** After all that counts what was done lately. @param of once the tests run. */
 export function itLooksThrough(of: () => Console): void {
+  it('says how many have failed, not how many one request has looked at, and groups all of them', async () => {
+    const { page, go, api, says, system } = of();
+    const { token } = await api('POST', '/tokens', { name: 'breakers', role: 'executor' });
+    let failedCount = 0;
+    let end = (): void => undefined;
+    const allFailed = new Promise<void>((resolve) => (end = resolve));
+    const breakers = Array.from({ length: 8 }, () => {
+      const executor = createExecutor({
+        url: system.url,
+        token: String(token),
+        handleSignals: false,
+      });
+      executor.handle('breaks', async () => {
+        failedCount += 1;
+        if (failedCount === FAILED_COUNT) end();
+        throw new NonRetryableError('no disk');
+      });
+      return executor;
+    });
+    await Promise.all(breakers.map((one) => one.start()));
+    try {
+      for (let n = 0; n < FAILED_COUNT; n += FAILED_OF_BATCH) {
+        const tasks = Array.from({ length: FAILED_OF_BATCH }, () => {
+          return { task: { type: 'breaks' }, user: { group: 'video' } };
+        });
+        await api('POST', '/task/submit-batch', { tasks });
+      }
+      await allFailed;
+    } finally {
+      await Promise.all(breakers.map((one) => one.stop()));
+      await api('DELETE', '/token/breakers');
+    }
+    const first = (await api('GET', '/tasks/errors')) as unknown as ErrorList;
+    expect(first.looked_at).to.equal(800);
+    expect(first.next_cursor).to.be.a('string');
+    const { types } = (await api('GET', '/reports/recent')) as unknown as RecentReport;
+    const all = types.reduce((sum, { failed }) => sum + failed, 0);
+    expect(all).to.be.at.least(FAILED_COUNT);
+    await go('#/overview');
+    await says(
+      `${all.toLocaleString('en')} tasks have failed within an hour; most often of the newest 800: no disk`,
+    );
+    await go('#/failed?type=breaks');
+    await says('Of the newest 900 failed tasks.');
+    const counts = await page.locator('tbody td:first-child').allInnerTexts();
+    expect(counts).to.deep.equal([String(FAILED_COUNT)]);
+    await go('#/tasks?type=paged');
+  });
+
   it('finds whatever has an id, from any page, also where it is in another namespace', async () => {
     const { page, go, api } = of();
     const template = {
