@@ -101,14 +101,13 @@ function Scope({ of: { scope } }: { readonly of: AlertRuleView }) {
 function thresholdOf({ kind, threshold, window }: AlertRuleView): string {
   const { unit } = kindsOfRules[kind];
   const within = window === null ? '' : t('rules.within', { length: lengthOf(1000 * window) });
-  if (threshold === null)
-    return [kind === 'running_long' ? t('rules.by-itself') : '', within].join(' ');
+  const joined = (...parts: string[]) => parts.filter((part) => part !== '').join(' ');
+  if (threshold === null) {
+    return joined(kind === 'running_long' ? t('rules.by-itself') : '', within);
+  }
   const amount = unit === 's' ? lengthOf(1000 * threshold) : threshold.toLocaleString();
-  return [
-    amount,
-    unit === 's' || unit === null ? '' : t(`unit.${unit}`, { n: threshold }),
-    within,
-  ].join(' ');
+  const counted = unit === 's' || unit === null ? '' : t(`unit.${unit}`, { n: threshold });
+  return joined(amount, counted, within);
 }
 
 interface ActionProps {

@@ -1,5 +1,5 @@
 /** One task: what it does or why it does not, what can be done about it, and all that is known of it. */
-import { jsonAt, priorityNames, type TaskView } from '@soda-scheduler/protocol';
+import { jsonAt, type TaskView } from '@soda-scheduler/protocol';
 import { callForText, curlOf } from '../../api/call.ts';
 import { masterNow } from '../../api/clock.ts';
 import { useFrame } from '../../frame/context.ts';
@@ -8,6 +8,7 @@ import { Copy } from '../../parts/copy.tsx';
 import { ErrorDetails, Json } from '../../parts/json.tsx';
 import { ExecutorLink } from '../../parts/link.tsx';
 import { Missing } from '../missing.tsx';
+import { nameOf } from '../tasks/priority.ts';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
 import { Bar, isEnded, State } from '../../parts/state.tsx';
@@ -193,7 +194,7 @@ function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progres
 
 /** Seconds of head start, or the name that they have. */
 function priorityText(priority: number): string {
-  const [name] = Object.entries(priorityNames).find(([, value]) => value === priority) ?? [];
+  const name = nameOf(priority);
   if (name !== undefined) return wordOf('priority', name);
   return `${priority < 0 ? '−' : ''}${lengthOf(Math.abs(priority) * 1000)}`;
 }

@@ -8,7 +8,8 @@ import { type Field, type Typed, wordsIn } from '../../parts/form/fields.ts';
 import { Link } from '../../parts/link.tsx';
 import { Head, Loaded } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
-import { priorityOf, repeatable } from './new-task.tsx';
+import { repeatable } from './new-task.tsx';
+import { priorityOf, priorityTyped } from './priority.ts';
 import { TaskForm, useFilled, useTyped } from './task-form.tsx';
 
 const EVERY_MS = 60_000;
@@ -76,7 +77,7 @@ const TEXTS = [
 function textsOf({ user, priority, labels, requires }: TaskView) {
   return {
     group: user.group,
-    priority: String(priority),
+    priority: priorityTyped(priority),
     labels: labels.join(' '),
     requires: requires.join(' '),
   };

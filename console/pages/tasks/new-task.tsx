@@ -7,6 +7,7 @@ import { type Field, textOf, type Typed } from '../../parts/form/fields.ts';
 import { Head } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
 import { checkedParams, paramsFields } from './params-fields.ts';
+import { priorityOf } from './priority.ts';
 import { fieldsOf, type SchemaField } from './schema-fields.ts';
 import { TaskForm, useType, useTyped } from './task-form.tsx';
 
@@ -41,7 +42,7 @@ function NewTask({ initial }: { readonly initial: string }) {
     group,
     ...paramsFields(params),
     { name: 'task.id', label: t('new-task.id') },
-    { name: 'task.priority', label: t('task.priority') },
+    { name: 'task.priority', label: t('task.priority'), hint: t('define.priority.hint') },
   ];
   const named = {
     type: textOf(type, typed),
@@ -56,11 +57,6 @@ function NewTask({ initial }: { readonly initial: string }) {
       verb={t('new-task.submit')}
     />
   );
-}
-
-/** Seconds, or a name for some. */
-export function priorityOf(text: string): number | string {
-  return /^-?\d+$/.test(text) ? Number(text) : text;
 }
 
 interface Filled {

@@ -4,6 +4,7 @@ import { dataInLine } from '../../../console/pages/task/event-data.ts';
 import { hrefOf, placeOf } from '../../../console/frame/place.ts';
 import { percentsOf } from '../../../console/pages/fleet/percents.ts';
 import { indented } from '../../../console/parts/indented.ts';
+import { priorityOf, priorityTyped } from '../../../console/pages/tasks/priority.ts';
 import { fieldsOf, filledFields, paramsText } from '../../../console/pages/tasks/schema-fields.ts';
 import {
   alertKinds,
@@ -69,6 +70,13 @@ describe('texts of the console', () => {
     expect(JSON.stringify(JSON.parse(shown))).to.equal(JSON.stringify(JSON.parse(text)));
     const bare = (json: string) => json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
     expect(bare(shown)).to.equal(bare(text));
+  });
+
+  it('have priorities as people type them', () => {
+    expect([0, 3_600, 31_536_000, -7].map(priorityTyped)).to.deep.equal([
+      ...['normal', 'high', 'urgent', '-7'],
+    ]);
+    expect(['urgent', '31536000', '-7'].map(priorityOf)).to.deep.equal(['urgent', 31_536_000, -7]);
   });
 
   it('make params of a form as they were typed', () => {
