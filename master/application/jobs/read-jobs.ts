@@ -1,5 +1,10 @@
 /** Reads rows of jobs that the state asks for. Whoever calls steps nothing else meanwhile. */
-import { JOBS_MAX, TURN_READ_BYTES_MAX, TURN_REPLAN_COUNT_MAX } from '../../domain/bounds.ts';
+import {
+  AHEAD_MAX,
+  JOBS_MAX,
+  TURN_READ_BYTES_MAX,
+  TURN_REPLAN_COUNT_MAX,
+} from '../../domain/bounds.ts';
 import type { Load } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
 import { activityOf } from '../../domain/jobs/activity.ts';
@@ -19,7 +24,7 @@ import { crowdOf, ringOf, twinOf } from './ring.ts';
 /** Jobs that are counted in one piece: some milliseconds. */
 const COUNT_PAGE = 20_000;
 
-/** Records of runs by hand that are looked at, at a time. */
+/** Records that are looked at, at a time. */
 const RECORD_COUNT = 100;
 
 /** What the state may ask for of jobs. */
@@ -152,8 +157,10 @@ export class JobReader {
     if (to === null) return triggers;
     const broken: BrokenTrigger[] = [];
     const renewed: Trigger[] = [];
-    for (const { row, isKept } of to.rows) {
+    for (const { row: wanted, isKept } of to.rows) {
       await this.#sources.breathe();
+      const isNew = !triggers.some(({ name }) => name === wanted.name);
+      const row = isNew ? await this.#withAhead(wanted) : wanted;
       const { decidedUntil } = row;
       const again = () =>
         this.#planned(state, rearmed(state, row, now), to.job, decidedUntil, broken);
@@ -180,6 +187,17 @@ export class JobReader {
     const find = () => planOf(spec, aroundOf(jobs.calendars, trigger, spec, job), after);
     const plan = unlessBroken(trigger, broken, find, this.#sources.faults.at('plan'));
     return plan === null ? never : { ...trigger, ...plan };
+  }
+
+  /** One of its name that was deleted may have run ahead of times that are yet to come: these have their records. */
+  async #withAhead(row: Trigger): Promise<Trigger> {
+    const { job, name: trigger, decidedUntil } = row;
+    const from = decidedUntil + 1;
+    const { jobs } = this.#sources.store;
+    const of = { job, trigger };
+    const found = await jobs.loadRecords(of, from, Number.MAX_SAFE_INTEGER, RECORD_COUNT);
+    const ahead = found.filter(({ nominal, rerun }) => nominal >= from && rerun === 0);
+    return { ...row, decidedAhead: ahead.slice(0, AHEAD_MAX).map(({ nominal }) => nominal) };
   }
 
   #runOf(state: State, event: JobCommand, job: Job | null): RunTask | null {

@@ -1,7 +1,7 @@
 /**
  * What has become of the nominal times of triggers, by rows alone, against the independent calendar.
  *
- * Y1: each nominal time has exactly one record, and a record stands for as many times as there are. None is of a time
+ * Y1: each nominal time has exactly one record, which is that of its run once it has one, and a record stands for as many times as there are. None is of a time
  * before its trigger was set as it is. No trigger is decided up to a time that has not come: what it is changed to may have
  * times until then, and a time that has run ahead of its own has no other record.
  *
@@ -117,6 +117,9 @@ export class YearChecks {
     const at = records.findIndex(({ nominal }) => nominal === row.nominal);
     const before = at < 0 ? undefined : records[at];
     if (before === undefined) this.#isAlone(key, records, row);
+    else if (before.taskId !== null) {
+      this.#fail(`Y1 ${key} has ${said(row)} in place of ${said(before)}`);
+    }
     if (at < 0) records.push(row);
     else records[at] = row;
     if (before !== undefined && before.until === row.until) return;

@@ -41,6 +41,17 @@ const MUTANTS: readonly (YearSabotage & { readonly seed: number })[] = [
     state: ({ loading }) => void loading.add('replan'),
   },
   {
+    name: 'forgets which times have run ahead of theirs',
+    seed: 2,
+    commit: (commit) => ({
+      ...commit,
+      writes: commit.writes.map((write) => {
+        if (write.table !== 'trigger' || write.op === 'remove') return write;
+        return { ...write, row: { ...write.row, decidedAhead: [] } };
+      }),
+    }),
+  },
+  {
     name: 'keeps no record of days off that are made up for with others',
     seed: 1,
     commit: (commit) => ({

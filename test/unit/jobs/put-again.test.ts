@@ -146,6 +146,17 @@ describe('a trigger that has run ahead of its time, and is changed', () => {
     expect(told()).to.deep.equal([...others, '42 ran at 18', '48 ran at 48']);
   });
 
+  it('runs that time no more either where it, or its job, was deleted and is made again', async () => {
+    const removed = { name: 'nightly', expect: null, within: ALL } as const;
+    await put(19, { name: 'another' });
+    await put(20, cron('0 */6 * * *'));
+    await master.tell((request) => ({ type: 'jobRemoved', request, ...removed }), at(21));
+    await put(22, cron('0 */6 * * *'));
+    await passTo(48);
+    const others = ['24 ran at 24', '30 ran at 30', '36 ran at 36'];
+    expect(told().slice(-5)).to.deep.equal([...others, '42 ran at 18', '48 ran at 48']);
+  });
+
   it('stands for that time in no record of others', async () => {
     await put(19, { ...cron('0 */6 * * *'), ...days });
     await passTo(72);
