@@ -197,6 +197,8 @@ export function bookedLoaded(state: State, page: BookedPage, now: number, out: O
   else if (page.tasks.length > 0) bringForward(state, page.tasks, now, out);
   else if (isUnused(state, booking, now)) {
     endWindow(state, booking, 'no_show', now, out);
+    // The next one may have begun: before others have those that are released.
+    advance(state, booking.id, now, out);
   }
   if (state.bookings.byId.get(booking.id)?.endingBefore === null)
     advance(state, booking.id, now, out);

@@ -42,6 +42,15 @@ describe('a window of a booking that nobody uses', () => {
     scheduler.connect('e1');
   });
 
+  it('is followed at once by one that is to be bound by then', () => {
+    book({ everyMs: 11 * MINUTE, leadMs: 11 * MINUTE });
+    scheduler.submit({ id: 'next', booking: 'bk-1', runAt: FROM + 11 * MINUTE });
+    passTo(FROM + MINUTE);
+    answer([]);
+    expect(booking()).to.include({ state: 'bound', from: FROM + 11 * MINUTE });
+    expect(booking().executors).to.have.length(1);
+  });
+
   it('is released, though tasks for later ones wait', async () => {
     book();
     submit('next', 1);
