@@ -71,7 +71,7 @@ export interface BookingsState {
   readonly gone: Map<string, Gone>;
   /** Who is kept for whom has to be looked at anew. */
   isUnsettled: boolean;
-  /** Somebody who was kept for one of them is kept for an earlier one now. */
+  /** Somebody who was kept for one of them is kept for an earlier one now, or for none. */
   hasTaken: boolean;
   /** Capacity is known from then on: who was here before may come back. */
   knownFrom: number;

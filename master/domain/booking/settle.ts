@@ -140,6 +140,8 @@ function takeFromOthers({ bookings }: State, active: ActiveBooking, executor: Ex
 function letGo(state: State, { kept }: ActiveBooking, executor: Executor): void {
   kept.delete(executor.id);
   executor.keptUntil = null;
+  // It may be what another one waits for.
+  state.bookings.hasTaken = true;
   rouse(state, executor);
 }
 

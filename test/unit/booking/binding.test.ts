@@ -75,6 +75,21 @@ describe('who is bound', () => {
     });
   });
 
+  it('is kept for the booking that names it once another has somebody else', () => {
+    scheduler.connect('x');
+    book();
+    passTo(FROM - 10 * MINUTE);
+    scheduler.connect('y');
+    scheduler.run('y', { id: 'long' });
+    book({ id: 'named', requires: ['executor:x'], firstFrom: FROM + 5 * MINUTE });
+    passTo(FROM);
+    scheduler.submit({ id: 'endless' });
+    expect(boundTo()).to.deep.equal([]);
+    expect(offers(scheduler.end('y'))).to.deep.equal([]);
+    expect(boundTo()).to.deep.equal(['y']);
+    expect(scheduler.executor('x').keptUntil).to.equal(FROM + 5 * MINUTE - 30 * SECOND);
+  });
+
   it('stays kept while somebody says how many executors of another type there are', () => {
     scheduler.connect('x', { types: ['echo', 'other'] });
     scheduler.connect('y');
