@@ -36,6 +36,8 @@ async function bundle() {
     bundle: true,
     // What a command loads when it is needed stays apart.
     splitting: true,
+    // A quarter less to read at each start; names stay, for those who read where an error came from.
+    minifyWhitespace: true,
     format: 'esm',
     platform: 'node',
     // Loaded with the first mail, by those who send any.
