@@ -3,6 +3,7 @@
  * newsroom that is made up. Run by `npm run screenshots`, after a change of how the console looks.
  */
 import { mkdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -85,7 +86,15 @@ async function film(task, ctx) {
   }
 }
 
-async function newsroom(system) {
+/** Whoever is told of alerts: takes all of them. */
+function deskOf() {
+  const desk = createServer((request, response) => {
+    request.resume().on('end', () => response.end());
+  });
+  return new Promise((resolve) => desk.listen(0, '127.0.0.1', () => resolve(desk)));
+}
+
+async function newsroom(system, desk) {
   const call = async (method, path, body) => {
     const headers = { 'content-type': 'application/json' };
     const url = `${system.url}/scheduler/v2${path}`;
@@ -95,6 +104,8 @@ async function newsroom(system) {
   for (const [type, definition] of Object.entries(types)) {
     await call('PUT', `/type/${type}`, definition);
   }
+  const url = `http://127.0.0.1:${desk.address().port}/`;
+  await call('PUT', '/alert-receiver/desk', { channel: 'webhook', url });
   const submit = (tasks) => call('POST', '/task/submit-batch', { tasks });
   const task = (type, n, more = {}) => ({
     task: { id: `${SHOWS[n % SHOWS.length]}-${type}-${1000 + n}`, type, ...more },
@@ -116,7 +127,7 @@ async function newsroom(system) {
   ]);
   await delay(500);
   await submit(Array.from({ length: 90 }, (_, n) => task('transcode', n)));
-  await submit(Array.from({ length: 40 }, (_, n) => task('subtitle', n)));
+  await submit(Array.from({ length: 60 }, (_, n) => task('subtitle', n)));
   await submit(Array.from({ length: 60 }, (_, n) => task('thumbnail', n)));
   await submit(Array.from({ length: 7 }, (_, n) => task('loudness', n)));
   await submit(Array.from({ length: 3 }, (_, n) => task('package', n)));
@@ -156,6 +167,7 @@ process.chdir(new URL('..', import.meta.url).pathname);
 if (BROWSER === undefined) throw new Error('There is no Chromium here.');
 mkdirSync(FOLDER, { recursive: true });
 const system = await System.start({ databaseUrl: '' });
+const desk = await deskOf();
 /** What fails here is meant to. */
 const onEvent = () => undefined;
 const executors = fleet.map(({ types: served, ...options }) => {
@@ -167,10 +179,11 @@ const executors = fleet.map(({ types: served, ...options }) => {
 });
 try {
   await Promise.all(executors.map((executor) => executor.start()));
-  await newsroom(system);
+  await newsroom(system, desk);
   await delay(WORK_MS);
   await takePictures(system);
 } finally {
   await Promise.all(executors.map((executor) => executor.stop()));
   await system.stop();
+  desk.close();
 }
