@@ -4,6 +4,7 @@ import { tell } from '../feed/tell.ts';
 import type { BookedWindow, Booking, BookingSpec } from './booking.ts';
 import { pinnedTo, pinOf } from '../model/executor.ts';
 import { effectiveAt } from '../model/task-type.ts';
+import { maximaWithin } from '../limits/windows.ts';
 import { TIME_END } from '../schedule/local-time.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -40,11 +41,19 @@ export function windowsAfter(
   return occurrencesOf(recurrenceOf(of, of.skips), { after, until: TIME_END, countMax });
 }
 
-/** What limits allow of a window that begins then, whichever executors there are: of all, of its type and of its group. */
+/**
+ * What limits allow of a window, whichever executors there are: of all, of its type and of its group; and of its type at
+ * times of the day.
+ */
 function ceilingsOf(
   { types, settings }: State,
-  { type, group, isMaintenance }: Pick<BookingSpec, 'type' | 'group' | 'isMaintenance'>,
-  from: number,
+  {
+    type,
+    group,
+    isMaintenance,
+    leadMs,
+  }: Pick<BookingSpec, 'type' | 'group' | 'isMaintenance' | 'leadMs'>,
+  { from, to }: { readonly from: number; readonly to: number },
 ): Ceiling[] {
   // What is being maintained runs nothing.
   if (isMaintenance) return [];
@@ -55,6 +64,11 @@ function ceilingsOf(
     { key: '', max: maxOf(settings.maxRunning) },
     { key: type, max: maxOf(limits?.maxRunning) },
     { key: `${type} ${group}`, max: maxOf(limits?.perGroup?.maxRunning) },
+    ...maximaWithin(limits?.windows ?? [], { from: from - leadMs, to }).map(
+      ({ max, ...within }) => {
+        return { key: type, max, within };
+      },
+    ),
   ];
 }
 
@@ -83,7 +97,8 @@ export function limitInWay(
   const wish = wishOf(state, booking, window);
   const reached = state.bookings.plan.reachedCeiling(wish, window.parts === null ? 0 : count);
   if (reached === null) return null;
-  const { key, max } = reached;
+  const { key, max, within } = reached;
+  if (within !== undefined) return { of: `type ${type} in limits.windows`, max };
   const ofType = key === type ? `type ${type}` : `group ${group} of type ${type}`;
   return { of: key === '' ? 'all tasks' : ofType, max };
 }
@@ -99,7 +114,7 @@ function wishOf(
   const pin = pinnedTo(spec.requires);
   const requires = !isDeclared ? spec.requires : pin === null ? [] : [pinOf(pin)];
   const labels = isDeclared ? [] : spec.labels;
-  const ceilings = ceilingsOf(state, spec, from);
+  const ceilings = ceilingsOf(state, spec, { from, to });
   return { type, requires, labels, from, to, count, leadMs, ceilings };
 }
 
@@ -137,7 +152,9 @@ export function admit(
   if ('refused' in admission) {
     const { refused } = admission;
     const from = Math.max(now, refused.from - FREE_BEFORE_MS);
-    return { refused, free: plan.free(refused, { from, to: refused.to + FREE_AFTER_MS }) };
+    const within = { from, to: refused.to + FREE_AFTER_MS };
+    const ceilings = ceilingsOf(state, spec, within);
+    return { refused, free: plan.free({ ...refused, ceilings }, within) };
   }
   const divided = windows.map((window, at) => ({
     ...window,
@@ -198,7 +215,7 @@ export function replan(state: State, now: number, out: Output): void {
   const bookingOf = ({ id }: PlannedWindow) => bookings.byId.get(id.split(' ')[0] ?? '');
   const ceilings = (window: PlannedWindow) => {
     const booking = bookingOf(window);
-    return booking === undefined ? window.ceilings : ceilingsOf(state, booking, window.from);
+    return booking === undefined ? window.ceilings : ceilingsOf(state, booking, window);
   };
   const changed = new Map<string, PlannedWindow[]>();
   const options = { countMax: REPLANNED_WINDOWS_MAX, isKnown, ceilingsOf: ceilings };

@@ -10,7 +10,7 @@ export class Ceilings {
 
   /** It has its part of all of them from its lead on, also where nothing is set yet. @returns For `release`. */
   take({ from, to, leadMs, count, ceilings }: Wish): Taken {
-    return ceilings.map(({ key }) => {
+    return ceilings.filter(isLasting).map(({ key }) => {
       const claim: Claim = { from: from - leadMs, to, count, pin: null };
       const timeline = this.#timelines.get(key) ?? new Timeline();
       this.#timelines.set(key, timeline);
@@ -37,7 +37,8 @@ export class Ceilings {
 
   /** When the room below them changes for windows such as that, nearest to its beginning. */
   *changesNear({ ceilings, from, leadMs }: Wish, countMax: number): Generator<number> {
-    for (const { key } of ceilings.filter(isSet)) {
+    for (const { key, within } of ceilings.filter(isSet)) {
+      if (within !== undefined) yield* [within.from, within.to, within.to + leadMs];
       for (const at of this.#timelines.get(key)?.changesNear(from, countMax) ?? []) {
         yield at;
         yield at + leadMs;
@@ -56,10 +57,15 @@ export class Ceilings {
     }
   }
 
-  #roomBelow({ key, max }: Ceiling, { leadMs, from, to }: Wish): number {
+  #roomBelow({ key, max, within }: Ceiling, { leadMs, from, to }: Wish): number {
     if (!Number.isFinite(max)) return max;
-    return max - (this.#timelines.get(key)?.peak(from - leadMs, to) ?? 0);
+    const begin = Math.max(from - leadMs, within?.from ?? Number.NEGATIVE_INFINITY);
+    const end = Math.min(to, within?.to ?? Number.POSITIVE_INFINITY);
+    if (begin >= end) return Number.POSITIVE_INFINITY;
+    return max - (this.#timelines.get(key)?.peak(begin, end) ?? 0);
   }
 }
+
+const isLasting = ({ within }: Ceiling): boolean => within === undefined;
 
 const isSet = ({ max }: Ceiling): boolean => Number.isFinite(max);

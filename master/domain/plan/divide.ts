@@ -8,6 +8,8 @@ export interface Ceiling {
   readonly key: string;
   /** Infinite: nothing is set; what is booked counts below it all the same, for when something is. */
   readonly max: number;
+  /** It holds then only: at a time of the day, say. Half-open. Beside the one with its key that always holds. */
+  readonly within?: { readonly from: number; readonly to: number };
 }
 
 /** One window that is asked for. */

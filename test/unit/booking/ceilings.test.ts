@@ -151,4 +151,45 @@ describe('a booking and max_running that changes', () => {
     scheduler.pass(2 * SECOND);
     expect(stateOf('care')).to.equal('planned');
   });
+
+  describe('at a time of the day', () => {
+    const hourOf = (at: number) => new Date(at).toISOString().slice(11, 16);
+    const window = { from: hourOf(FROM + 5 * MINUTE), to: hourOf(FROM + HOUR), zone: 'UTC' };
+    const words = 'max_running of type echo in limits.windows is 1';
+
+    it('is at risk for that, and fits again where it is raised', () => {
+      set({ windows: [{ ...window, max_running: 1 }] });
+      const about = { booking_id: 'bk-2', from_at: FROM };
+      expect(told('booking.at_risk')).to.deep.equal([JSON.stringify({ ...about, reason: words })]);
+      expect([riskOf('bk-1'), riskOf('bk-2')]).to.deep.equal([null, words]);
+      set({ windows: [{ ...window, max_running: 2 }] });
+      expect(told('booking.planned')).to.have.length(1);
+    });
+
+    it('is refused then alone, and told of times that fit', () => {
+      set({ windows: [{ ...window, max_running: 1 }] });
+      scheduler.pass(2 * SECOND);
+      const then = { firstFrom: FROM + 20 * MINUTE };
+      expect(book({ id: 'first', ...then })).to.equal('done');
+      const booking = asked({ id: 'second', ...then });
+      const { reply } = scheduler.command({ type: 'bookingRequested', booking });
+      expect(reply?.kind).to.equal('conflict');
+      const free = reply !== null && 'free' in reply ? (reply.free ?? []) : [];
+      expect(free).not.to.deep.equal([]);
+      for (const [at, { from }] of free.entries()) {
+        expect(
+          book({ id: `free-${at}`, firstFrom: Math.max(from, scheduler.now + MINUTE) }),
+        ).to.equal('done');
+        scheduler.command({ type: 'bookingCanceled', bookingId: `free-${at}`, groups: null });
+      }
+      expect(book({ id: 'before', firstFrom: FROM - 20 * MINUTE, count: 2 })).to.equal('done');
+    });
+
+    it('says nothing of what begins when it is over, but for its lead', () => {
+      set({ windows: [{ ...window, max_running: 0 }] });
+      scheduler.pass(2 * SECOND);
+      expect(book({ id: 'after', firstFrom: FROM + HOUR })).to.equal('conflict');
+      expect(book({ id: 'after', firstFrom: FROM + HOUR + 30 * SECOND })).to.equal('done');
+    });
+  });
 });
