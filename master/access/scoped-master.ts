@@ -9,7 +9,7 @@ import type { JobsHandle } from '../application/jobs/jobs-handle.ts';
 import type { OperationsHandle } from '../application/operations/operations-handle.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { PauseChange, Seen, TaskChange, TypeChange } from '../domain/events.ts';
-import type { BookingChange } from '../domain/booking/booking.ts';
+import type { Booking, BookingChange } from '../domain/booking/booking.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { Task } from '../domain/model/task.ts';
@@ -290,14 +290,14 @@ class PartOfMaster implements ScopedMaster {
 
   booking(id: string): SeenBooking | null {
     const found = this.#master.booking(id);
-    return found !== null && this.#includesBooking(found) ? found : null;
+    return found !== null && this.#includesBooking(found.booking) ? found : null;
   }
 
-  bookings(): readonly SeenBooking[] {
-    return this.#master.bookings().filter((seen) => this.#includesBooking(seen));
+  bookings(): readonly Booking[] {
+    return this.#master.bookings().filter((booking) => this.#includesBooking(booking));
   }
 
-  #includesBooking({ booking: { type, group } }: SeenBooking): boolean {
+  #includesBooking({ type, group }: Booking): boolean {
     return this.#includesType(type) && (this.#scope.groups?.includes(group) ?? true);
   }
 

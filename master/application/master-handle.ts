@@ -19,7 +19,7 @@ import type {
   TypeChange,
   ViewChange,
 } from '../domain/events.ts';
-import type { BookingChange } from '../domain/booking/booking.ts';
+import type { Booking, BookingChange } from '../domain/booking/booking.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
@@ -154,8 +154,8 @@ export interface MasterHandle {
   changeBooking(change: BookingChange): Promise<CommandOutcome>;
   /** Null: there is no such booking. @throws {Unavailable} nothing is known yet. */
   booking(id: string): SeenBooking | null;
-  /** All of them, also those that are over, for a while. */
-  bookings(): readonly SeenBooking[];
+  /** All of them as their rows are, also those that are over, for a while; in no order. @throws {Unavailable} nothing is known yet. */
+  bookings(): readonly Booking[];
   changeLimit(change: LimitChange): Promise<CommandOutcome>;
   /** Null: there is no such limit. @throws {Unavailable} nothing is known yet. */
   seenLimit(name: string): SeenLimit | null;

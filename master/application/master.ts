@@ -13,7 +13,7 @@ import type {
   TypeChange,
   ViewChange,
 } from '../domain/events.ts';
-import type { BookingChange } from '../domain/booking/booking.ts';
+import type { Booking, BookingChange } from '../domain/booking/booking.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
@@ -29,7 +29,7 @@ import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
 import { pauseOf, pausesAfter } from '../domain/views/pauses.ts';
-import { type SeenBooking, seenBooking, seenBookings } from '../domain/views/bookings.ts';
+import { type SeenBooking, seenBooking } from '../domain/views/bookings.ts';
 import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
 import { countLive, type LiveCounts } from '../domain/views/live.ts';
 import {
@@ -223,8 +223,8 @@ export class Master implements MasterHandle {
     return seenBooking(this.#known(), id);
   }
 
-  bookings(): readonly SeenBooking[] {
-    return seenBookings(this.#known());
+  bookings(): readonly Booking[] {
+    return [...this.#known().bookings.byId.values()];
   }
 
   changeLimit(change: LimitChange): Promise<CommandOutcome> {

@@ -24,11 +24,6 @@ export interface Unready {
   readonly message: string | null;
 }
 
-/** All of them, in no order. */
-export function seenBookings(state: State): SeenBooking[] {
-  return [...state.bookings.byId.values()].map((booking) => seen(state, booking));
-}
-
 /** Null: there is none. */
 export function seenBooking(state: State, id: string): SeenBooking | null {
   const booking = state.bookings.byId.get(id);

@@ -18,7 +18,7 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import { LEAD_MS } from '../../../domain/booking/booking-bounds.ts';
-import type { BookingChange } from '../../../domain/booking/booking.ts';
+import type { Booking, BookingChange } from '../../../domain/booking/booking.ts';
 import { KIND_LENGTH_MAX, kindKeyOf } from '../../../domain/model/task.ts';
 import { isZone } from '../../../domain/usage/day.ts';
 import type { SeenBooking } from '../../../domain/views/bookings.ts';
@@ -176,7 +176,7 @@ function listed(master: ScopedMaster, asked: z.output<typeof bookingListQuery>) 
   const { type, group, executor, limit, cursor } = asked;
   const [from, to] = [instantOf(asked.from), instantOf(asked.to)];
   const place = cursor === undefined ? null : placeIn(cursor);
-  const found = master.bookings().filter(({ booking }) => {
+  const found = master.bookings().filter((booking) => {
     if (type !== undefined && booking.type !== type) return false;
     if (group !== undefined && booking.group !== group) return false;
     const has = booking.executors.some(({ executorId }) => executorId === executor);
@@ -186,12 +186,13 @@ function listed(master: ScopedMaster, asked: z.output<typeof bookingListQuery>) 
       (one) => (from === null || one.to > from) && (to === null || one.from < to),
     );
   });
-  const isAfter = ({ booking }: SeenBooking) => place === null || order(booking, place) > 0;
-  const rest = found.filter(isAfter).sort((a, b) => order(a.booking, b.booking));
+  const isAfter = (booking: Booking) => place === null || order(booking, place) > 0;
+  const rest = found.filter(isAfter).sort(order);
   const page = rest.slice(0, limit);
-  const last = rest.length > limit ? page.at(-1)?.booking : undefined;
+  const last = rest.length > limit ? page.at(-1) : undefined;
   const next = last === undefined ? null : `${last.from}.${last.id}`;
-  return { bookings: page.map(viewOf), next_cursor: next };
+  const seen = page.map(({ id }) => master.booking(id)).filter((one) => one !== null);
+  return { bookings: seen.map(viewOf), next_cursor: next };
 }
 
 interface Place {
