@@ -1,11 +1,11 @@
 /**
  * `npm test`: installs what is missing, builds, and runs every test, some files at a time. Arguments
  * go to mocha: `npm test -- -g pattern`, `npm test -- test/unit/x.test.ts`.
- * `--check` runs `npm run check` before, as one more test.
+ * `--check` runs `npm run check` beside them, as one more test.
  *
  * The last line is always `N passed, N failed` (and `, N skipped`), whatever happened before.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
@@ -19,6 +19,7 @@ const LIMIT_MS = 60 * 60_000;
  * `test/`. Those that wait for a lease stand beside those that compute.
  */
 const FIRST = [
+  'system/control/booking-kills',
   'sim/',
   'system/console/',
   'system/executor-faults',
@@ -47,6 +48,15 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 function run(command, commandArgs) {
   const { status } = spawnSync(command, commandArgs, { stdio: ['ignore', 'inherit', 'inherit'] });
   return status === 0;
+}
+
+/** Beside the tests: resolves to what it says in the end, and whether all is well. */
+function check() {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['scripts/check.mjs'], { maxBuffer: 2 ** 26 }, (error, said) => {
+      resolve({ said, isWell: error === null });
+    });
+  });
 }
 
 function build() {
@@ -129,8 +139,13 @@ try {
     console.error('\nThe build failed: no test was run.');
     total.failed += 1;
   } else {
-    if (checks) total[run(process.execPath, ['scripts/check.mjs']) ? 'passed' : 'failed'] += 1;
+    const checked = checks ? check() : null;
     const counts = await test();
+    if (checked !== null) {
+      const { said, isWell } = await checked;
+      console.log(said);
+      total[isWell ? 'passed' : 'failed'] += 1;
+    }
     for (const key of Object.keys(total)) total[key] += counts[key];
   }
 } catch (error) {
