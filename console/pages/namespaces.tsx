@@ -4,6 +4,7 @@ import { type Question, reasonAndUntil, reasonField, untilField } from '../frame
 import { hrefOf } from '../frame/place.ts';
 import { AskButton } from '../parts/ask-button.tsx';
 import { ListPage, useListed } from '../parts/list-page.tsx';
+import { pausedText } from '../parts/state.tsx';
 import type { Column, Layout } from '../parts/table.tsx';
 import { t, wordOf } from '../words/words.ts';
 
@@ -68,7 +69,7 @@ const namespaceLayout: Layout<NamespaceView> = {
       text: 'warn',
       show: ({ paused, pauses }) => (
         <>
-          {paused !== null && `${t('state.paused')} ${paused.reason ?? ''}`}{' '}
+          {paused !== null && pausedText(paused.reason)}{' '}
           {pauses > 0 && t('namespaces.pauses', { n: pauses })}
         </>
       ),

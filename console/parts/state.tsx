@@ -1,6 +1,6 @@
 /** States, each with its mark: its colour is never all that tells it from others. */
 import type { TaskView } from '@soda-scheduler/protocol';
-import { wordOf } from '../words/words.ts';
+import { t, wordOf } from '../words/words.ts';
 
 export function State({ of: state }: { readonly of: string }) {
   return (
@@ -19,6 +19,10 @@ export function Outcome({ of: outcome }: { readonly of: string | null }) {
       {wordOf('outcome', name)}
     </span>
   );
+}
+
+export function pausedText(reason: string | null): string {
+  return reason === null ? t('state.paused') : t('paused.for', { reason });
 }
 
 interface BarProps {

@@ -115,6 +115,7 @@ export const en = {
   'types.of-all-groups': 'Counted of all groups, those included that this token does not see.',
   'types.note': 'Now',
   'types.overridden': 'Overridden:',
+  'paused.for': 'Paused: {reason}',
   wrong: 'To look at',
   'wrong.over': 'Over:',
   'wrong.more': 'and {n} more',

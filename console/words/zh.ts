@@ -115,6 +115,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'types.of-all-groups': '按所有组计数，包括这个令牌看不到的组。',
   'types.note': '现状',
   'types.overridden': '已覆盖：',
+  'paused.for': '已暂停：{reason}',
   wrong: '需要关注',
   'wrong.over': '已过去：',
   'wrong.more': '还有 {n} 项',

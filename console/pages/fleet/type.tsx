@@ -11,6 +11,7 @@ import { YES } from '../../parts/form/fields.ts';
 import { Json } from '../../parts/json.tsx';
 import { Missing } from '../missing.tsx';
 import { Facts, Figure, Head, Loaded, Section } from '../../parts/page.tsx';
+import { pausedText } from '../../parts/state.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { LoadCharts } from '../reports/load.tsx';
@@ -74,7 +75,7 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
     <>
       {paused !== null && (
         <p class="remark">
-          {t('state.paused')} {paused.reason} {paused.by} <TimeInFull at={paused.at} />{' '}
+          {pausedText(paused.reason)} {paused.by} <TimeInFull at={paused.at} />{' '}
           {paused.until !== null && (
             <>
               {t('field.until')} <TimeInFull at={paused.until} />

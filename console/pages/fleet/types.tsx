@@ -7,6 +7,7 @@ import { SodaCommand } from '../../parts/copy.tsx';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
+import { pausedText } from '../../parts/state.tsx';
 import type { Column, Layout } from '../../parts/table.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { findingSaid } from '../alerts/finding-said.ts';
@@ -99,11 +100,7 @@ function TypeNote({
 }) {
   const finding = found.get(type);
   if (paused !== null) {
-    return (
-      <span class="warn">
-        {t('state.paused')} {paused.reason}
-      </span>
-    );
+    return <span class="warn">{pausedText(paused.reason)}</span>;
   }
   if (executors === 0 && counts.waiting > 0) {
     return <span class="error">{t('why.no_executor')}</span>;
