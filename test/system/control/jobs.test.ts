@@ -90,5 +90,5 @@ describeSystem(
       expect(await tasksOf(system, 'past')).to.deep.equal(ranIn(records));
     });
   },
-  { stores: ['SQLite'] },
+  { stores: ['SQLite', 'MariaDB'] },
 );
