@@ -11,7 +11,10 @@ export type BookingState = 'planned' | 'at_risk' | 'bound' | 'no_show' | 'ended'
 /** An executor that it has. */
 export interface Bound {
   readonly executorId: string;
+  /** Since when it has it, and it was there. */
   readonly since: number;
+  /** When its lease ended or it left, where nobody has taken its place; absent: it is there. */
+  readonly goneAt?: number;
 }
 
 /** One window, and how it is divided over pools; null: there is no room for it any more. */
@@ -81,7 +84,7 @@ export interface Booking extends BookingSpec {
   readonly executors: readonly Bound[];
   /** For how long attempts that have ended have run in this window, all together. */
   readonly ranMs: number;
-  /** For how long executors that others have replaced were booked in this window, all together. */
+  /** For how long executors that others have replaced, or that have come back, were booked in this window until then, all together. */
   readonly replacedMs: number;
   /** A task of it was offered in this window. */
   readonly isUsed: boolean;
@@ -119,8 +122,8 @@ export function bindsAt({ from, leadMs }: Booking): number {
 }
 
 /** For how long an executor that it has was booked in its window so far. */
-export function bookedMs({ from, to }: Booking, { since }: Bound, now: number): number {
-  return Math.max(0, Math.min(now, to) - Math.max(from, since));
+export function bookedMs({ from, to }: Booking, { since, goneAt }: Bound, now: number): number {
+  return Math.max(0, Math.min(now, to, goneAt ?? to) - Math.max(from, since));
 }
 
 /** When its executors are released, where it has no task by then: time in which no master was there does not count. */

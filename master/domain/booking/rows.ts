@@ -1,6 +1,6 @@
 /** The row of a booking: written here alone. */
 import type { Output } from '../effects.ts';
-import type { Booking } from './booking.ts';
+import { bookedMs, type Booking } from './booking.ts';
 import type { State } from '../state/state.ts';
 
 /** It is like this from now on. */
@@ -27,4 +27,26 @@ export function flushRan(state: State, out: Output): void {
     const booking = state.bookings.byId.get(id);
     if (unwrittenRanMs > 0 && booking !== undefined) putBooking(state, booking, out);
   }
+}
+
+/** Who has gone costs nothing from then on, until it is back or another has its place. */
+export function withAbsences(
+  state: State,
+  booking: Booking,
+  isAwaited: (id: string) => boolean,
+  now: number,
+  out: Output,
+): Booking {
+  let { replacedMs } = booking;
+  let isOther = false;
+  const executors = booking.executors.map((bound) => {
+    const { executorId, goneAt } = bound;
+    const isGone = !state.executors.has(executorId) && !isAwaited(executorId);
+    if (isGone === (goneAt !== undefined)) return bound;
+    isOther = true;
+    if (isGone) return { ...bound, goneAt: now };
+    replacedMs += bookedMs(booking, bound, now);
+    return { executorId, since: now };
+  });
+  return isOther ? putBooking(state, { ...booking, executors, replacedMs }, out) : booking;
 }

@@ -14,7 +14,7 @@ import { becomeIdle, rouse } from '../steps/occupation.ts';
 import { announce, announceTo } from './announce.ts';
 import type { ActiveBooking } from './bookings-state.ts';
 import { enterPlan } from './planning.ts';
-import { putBooking } from './rows.ts';
+import { putBooking, withAbsences } from './rows.ts';
 import {
   Among,
   candidatesFor,
@@ -165,13 +165,14 @@ export function isOfUse(
 function bind(
   state: State,
   active: ActiveBooking,
-  booking: Booking,
+  bookedBefore: Booking,
   among: Among,
   now: number,
   out: Output,
 ): void {
-  const isFitting = among.fitter(booking);
+  const isFitting = among.fitter(bookedBefore);
   const isAwaited = (id: string) => now < active.graceUntil && !state.executors.has(id);
+  const booking = withAbsences(state, bookedBefore, isAwaited, now, out);
   const unfit = booking.executors
     .map(({ executorId }) => executorId)
     .filter((id) => !isOfUse(state, booking, id, isFitting) && !isAwaited(id));

@@ -127,6 +127,22 @@ describe('what a booking costs', () => {
     });
   });
 
+  it('is idle time of one that dies until its lease has ended, and again once it is back', () => {
+    book();
+    scheduler.submit({ id: 'late', booking: 'bk-1', runAt: FROM + 9 * MINUTE });
+    passTo(FROM + 3 * MINUTE);
+    scheduler.silence('e1');
+    const { leaseMs } = scheduler.state.policy;
+    passTo(FROM + 6 * MINUTE);
+    expect(scheduler.state.executors.has('e1')).to.equal(false);
+    scheduler.connect('e1', { incarnation: 'another' });
+    passTo(FROM + 7 * MINUTE);
+    scheduler.silence('e1');
+    const idle = idleMs(passTo(FROM + 10 * MINUTE)) ?? 0;
+    const booked = 3 * MINUTE + leaseMs + MINUTE + leaseMs;
+    expect(idle).to.be.within(booked - 3 * SECOND, booked + 3 * SECOND);
+  });
+
   it('is no look at what waits of others, where it has no tasks, or all are found', () => {
     scheduler.connect('e2');
     book();
