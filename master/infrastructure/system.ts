@@ -39,13 +39,17 @@ export function createClock(wall: () => number = Date.now): Clock {
   };
 }
 
+let openFilesMax: number | null = null;
+
 /** The rest of the files that the process may have open is for the database, callbacks and the log. */
 export function connectionCountMax(): number {
-  return Math.min(CONNECTION_COUNT_MAX, Math.floor(0.75 * openFilesMax()));
+  // A report takes longer the more the process does, and says the same each time.
+  openFilesMax ??= askOpenFilesMax();
+  return Math.min(CONNECTION_COUNT_MAX, Math.floor(0.75 * openFilesMax));
 }
 
 /** Infinite where the system does not say. */
-function openFilesMax(): number {
+function askOpenFilesMax(): number {
   const { userLimits } = process.report.getReport() as {
     readonly userLimits?: { readonly open_files: { readonly soft: number | 'unlimited' } };
   };
