@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** The longer it takes, the less often it is asked. */
 const POLL_MS = 20;
-const POLL_MS_MAX = 200;
+const POLL_MS_MAX = 400;
 const WITHIN_MS = 120_000;
 
 /** Thrown by a probe: there is nothing left to wait for. */
