@@ -34,6 +34,7 @@ export class SimExecutor {
   readonly #uplink: Uplink;
   readonly #toHandlers: (message: FromSession) => void;
   readonly #toSession: (message: Message, isPrompt?: boolean) => void;
+  /** Attempts, as `12/1`: of task 12, since ids come again once a task is deleted. */
   readonly #offered = new Set<string>();
   readonly #preparations: Preparations;
   #handler: Handler | null = null;
@@ -221,9 +222,10 @@ export class SimExecutor {
     const { ledger, faults, longRunChance } = this.#options;
     const { random } = this.process.world;
     const key = keyOf({ taskId: task.id, attempt: task.attempt });
-    const name = `${key.taskId}/${key.attempt}`;
+    const name = `${ledger.rowOf(key.taskId)?.seq}/${key.attempt}`;
     if (this.#offered.has(name)) {
-      this.process.world.violate('I8', `${this.process.name} hears of ${name} twice`);
+      const what = `${key.taskId}/${key.attempt}`;
+      this.process.world.violate('I8', `${this.process.name} hears of ${what} twice`);
     }
     this.#offered.add(name);
     const plan = drawPlan(random, faults, longRunChance, this.kind);
