@@ -231,6 +231,44 @@ describe('who serves a booking', () => {
     });
   });
 
+  describe('where the time of a task of it is later than its window begins', () => {
+    const runAt = FROM + 10 * MINUTE;
+    const offers = (out: Output) =>
+      sent(out, 'assign').map(({ sessionId, task }) => `${task.id} ${sessionId}`);
+
+    beforeEach(() => {
+      book({ windowMs: HOUR });
+      scheduler.submit({ id: 'later', booking: 'bk-1', runAt });
+    });
+
+    it('is given nothing else until then, nor is who takes its place', () => {
+      scheduler.submit({ id: 'now', booking: 'bk-1' });
+      expect(offers(passTo(FROM))).to.deep.equal(['now e1/1']);
+      scheduler.accept('e1');
+      scheduler.submit({ id: 'urgent', priority: 9 }, { id: 'short', executionTimeoutMs: SECOND });
+      expect(offers(scheduler.end('e1'))).to.deep.equal([]);
+      expect(offers(passTo(FROM + 4 * MINUTE))).to.deep.equal([]);
+      scheduler.disconnect('e1');
+      expect(offers(scheduler.connect('e2'))).to.deep.equal([]);
+      expect(boundTo()).to.deep.equal(['e2']);
+      expect(offers(passTo(runAt - 1))).to.deep.equal([]);
+      expect(offers(passTo(runAt))).to.deep.equal(['later e2/1']);
+    });
+
+    it('has them in the order in which they are due, and waits with none that is', () => {
+      scheduler.submit({ id: 'now', booking: 'bk-1' }, { id: 'next', booking: 'bk-1' });
+      expect(offers(passTo(FROM))).to.deep.equal(['now e1/1']);
+      scheduler.accept('e1');
+      passTo(runAt + MINUTE);
+      scheduler.submit({ id: 'last', booking: 'bk-1' });
+      const order = ['next', 'later', 'last'].map((id) => `${id} e1/1`);
+      for (const offer of order) {
+        expect(offers(scheduler.end('e1'))).to.deep.equal([offer]);
+        scheduler.accept('e1');
+      }
+    });
+  });
+
   it('is maintained, however many of its type may run', () => {
     set({ limits: { max_running: 1 } });
     scheduler.connect('e2');
