@@ -239,11 +239,16 @@ export class Fates {
     return { ...one, at: at + jitter, outcome, ...(why ?? { reason: null, calendar: null }) };
   }
 
-  /** All that come before `end`, and before one that stands for itself. */
+  /** All that come before `end`, and before one that stands for itself; of years those of the first. */
   #run(nominal: number, end: number, outcome: 'skipped' | 'merged', why: Exclusion): Coming {
     const until = Math.max(
       nominal + 1,
-      Math.min(end, this.#limit + 1, this.#nextAlone(nominal) ?? end),
+      Math.min(
+        end,
+        this.#limit + 1,
+        this.#nextAlone(nominal) ?? end,
+        nominal + RUN_DAY_COUNT_MAX * DAY_MS,
+      ),
     );
     this.#lookedCount += (until - nominal) / DAY_MS;
     const to = this.times.last(nominal, until) ?? nominal;

@@ -140,6 +140,28 @@ describe('what becomes of the times of a trigger', () => {
     ]);
   });
 
+  it('is told of a black-out of decades a year at a time, and of some years in one answer', () => {
+    const blackouts = [
+      { from: at('2026-01-01T00:00Z'), to: at('2099-01-01T00:00Z'), reason: null },
+    ];
+    const after = at('2026-01-01T00:00Z') - 1;
+    const cron = '*/7 * * * * *';
+    const { coming, until } = comingOf(
+      spec({ cron, zone: 'Europe/Berlin' }),
+      around({ blackouts }),
+      after,
+      100,
+    );
+    expect(until).to.equal(coming.at(-1)?.to);
+    expect(coming.length).to.be.within(2, 10);
+    for (const [index, { nominal, to, count, outcome }] of coming.entries()) {
+      expect(outcome).to.equal('skipped');
+      expect(to - nominal).to.be.at.most(400 * 86_400_000);
+      expect(count).to.be.at.least((to - nominal) / 7_000);
+      if (index > 0) expect(nominal - (coming[index - 1]?.to ?? 0)).to.be.at.most(7_000);
+    }
+  });
+
   it('is nothing while its calendar is not there, and does not look for ever', () => {
     const onlyOn = { calendar: 'gone', days: 'work', label: null } as const;
     const page = comingOf(spec({ onlyOn }), around(), at('2026-01-01'), 500);
