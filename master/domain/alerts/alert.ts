@@ -17,11 +17,13 @@ export interface Finding {
   readonly change: string | null;
   /** JSON text of an object: what the message says, or came with it; null: there is nothing more to say. */
   readonly fields: string | null;
+  /** For how long it is so is not known: what is raised goes on, else it is raised once it was found for so long. */
+  readonly unsureMs?: number;
   /** Receivers were told of it under that id, before it could be written: it is raised so, whatever it takes else. */
   readonly toldAs?: { readonly id: string; readonly raisedAt: number };
 }
 
-export interface Alert extends Omit<Finding, 'toldAs'> {
+export interface Alert extends Omit<Finding, 'toldAs' | 'unsureMs'> {
   readonly id: string;
   /** By name. */
   readonly rule: string;

@@ -37,6 +37,7 @@ interface Noting {
   readonly alerts: Alert[];
   readonly tellings: Telling[];
   readonly streaks: Map<string, number>;
+  readonly unsure: Map<string, number>;
 }
 
 /** Whether anybody is told of what a rule raises. */
@@ -57,6 +58,8 @@ export class AlertBook {
   readonly #alerts = new Map<string, Alert>();
   /** Checks in a row that have found what is not raised, or not found what is; by `keyOf`. */
   #streaks: Map<string, number> = new Map();
+  /** Since when checks in a row have found what is not raised, and do not know since when it is so; by `keyOf`. */
+  #unsure: Map<string, number> = new Map();
   /** Who has said what is raised, by id; of what was raised before it was loaded nobody knows. */
   readonly #saidBy = new Map<string, string>();
 
@@ -121,7 +124,7 @@ export class AlertBook {
 
   /** Of a check, from which nobody but `message` is left out. */
   check(checked: readonly Checked[], isKnown: IsKnown, now: number, newId: () => string): Verdict {
-    const out: Noting = { alerts: [], tellings: [], streaks: new Map() };
+    const out: Noting = { alerts: [], tellings: [], streaks: new Map(), unsure: new Map() };
     const found = new Set<string>();
     let omittedCount = 0;
     const held = this.#heldCounts();
@@ -136,6 +139,7 @@ export class AlertBook {
           this.#goOn(rule, known, finding, now, out);
           continue;
         }
+        if (!this.#isSure(finding, key, now, out)) continue;
         const streak = (this.#streaks.get(key) ?? 0) + 1;
         out.streaks.set(key, streak);
         if (streak < rule.checkCount && finding.toldAs === undefined) continue;
@@ -153,6 +157,7 @@ export class AlertBook {
     this.#clear(checked, found, isKnown, now, out);
     this.#boundSilences(now, out);
     this.#streaks = out.streaks;
+    this.#unsure = out.unsure;
     const raised = new Set(this.raised.map(({ id }) => id));
     for (const id of this.#saidBy.keys()) if (!raised.has(id)) this.#saidBy.delete(id);
     return { alerts: out.alerts, tellings: out.tellings, omittedCount };
@@ -160,7 +165,7 @@ export class AlertBook {
 
   /** What is said once more while it is raised is counted, and told again as whatever goes on. */
   say(rule: AlertRule, message: Message, now: number, newId: () => string): Verdict {
-    const out: Noting = { alerts: [], tellings: [], streaks: this.#streaks };
+    const out: Noting = { alerts: [], tellings: [], streaks: this.#streaks, unsure: this.#unsure };
     const known = this.raisedAs(keyOf({ ...message, rule: rule.name }));
     let omittedCount = 0;
     if (known !== undefined) {
@@ -190,6 +195,14 @@ export class AlertBook {
       counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
     }
     return counts;
+  }
+
+  /** Whether it has been so for as long as its rule says. */
+  #isSure({ unsureMs }: Finding, key: string, now: number, out: Noting): boolean {
+    if (unsureMs === undefined) return true;
+    const since = this.#unsure.get(key) ?? now;
+    out.unsure.set(key, since);
+    return now - since >= unsureMs;
   }
 
   #hasRoomFor({ by, namespace: here }: Message): boolean {

@@ -63,10 +63,11 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
   *no_executor(sight, rule) {
     for (const head of sight.heads) {
       if (!lacksExecutors(head)) continue;
-      // Of what is in the store only nobody knows since when it waits.
       if (head.since !== null && sight.now - head.since < thresholdMs(rule)) continue;
       const what = `Nobody takes tasks of type ${head.type}`;
-      yield ofHead(sight, head, rule, `type ${head.type}`, what);
+      const finding = ofHead(sight, head, rule, `type ${head.type}`, what);
+      // Of what is in the store only nobody may know since when it waits.
+      yield head.since === null ? { ...finding, unsureMs: thresholdMs(rule) } : finding;
     }
   },
   *oldest_wait(sight, rule) {

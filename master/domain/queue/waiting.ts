@@ -25,7 +25,7 @@ import {
   letGo,
 } from '../limits/places.ts';
 import { isServed, isWanted, markHungry } from './junctions.ts';
-import type { Lane } from './lane.ts';
+import { dueAtOf, type Lane } from './lane.ts';
 import { countSuspended, countWaiting, laneFor, laneOf } from './lanes.ts';
 import { isBefore, START } from './window.ts';
 
@@ -85,6 +85,9 @@ export function place(state: State, task: Task, now: number, out: Output): void 
   while (isTooFull(state, window.size, due ? lane : null)) {
     const last = window.evictLast();
     if (last === undefined) break;
+    if (due && window.size === 0) {
+      lane.storedDueAt = Math.min(last.dueAt, lane.storedDueAt ?? last.dueAt);
+    }
     state.windowCount--;
     state.windowBytes -= heldBytes(last);
     leaveToStore(state, last);
@@ -177,8 +180,9 @@ export function release(state: State, task: Task, now: number, out: Output): voi
   place(state, task, now, out);
 }
 
-/** Nothing of the lane is in memory any more: it is read from the start. */
+/** Nothing of the lane is in memory any more: it is read from the start. Since when its first task waits is known until then. */
 export function unload(state: State, lane: Lane): void {
+  lane.storedDueAt = dueAtOf(lane);
   for (let last = lane.ready.evictLast(); last !== undefined; last = lane.ready.evictLast()) {
     state.windowCount--;
     state.windowBytes -= heldBytes(last);

@@ -94,6 +94,24 @@ describe('the book of alerts', () => {
     expect([over?.event, over?.alert.toldAt]).to.deep.equal(['cleared', desk.now]);
   });
 
+  it('raises what nobody knows the age of once it was found for long, and clears nothing for that', () => {
+    const unsure = finding('a', { unsureMs: MINUTE });
+    desk.check(unsure);
+    desk.now += MINUTE - 1;
+    desk.check(unsure);
+    expect(desk.told).to.deep.equal([]);
+    desk.check();
+    desk.now += 1;
+    desk.check(unsure);
+    expect(desk.told, 'it was not so meanwhile').to.deep.equal([]);
+    desk.now += MINUTE;
+    desk.check(unsure);
+    expect(desk.told).to.deep.equal(['raised a warning']);
+    desk.check(finding('a'), finding('b'));
+    desk.check(unsure, finding('b', { unsureMs: MINUTE }));
+    expect(desk.told).to.deep.equal(['raised a warning', 'raised b warning']);
+  });
+
   it('raises once what is found in a row, and clears what is not found as often', () => {
     desk.rule = { ...desk.rule, checkCount: 3 };
     const a = finding('a');

@@ -12,7 +12,9 @@ import type { Output } from '../../../master/domain/effects.ts';
 import type { Notification } from '../../../master/domain/model/task.ts';
 import { Outcomes } from '../../../master/domain/health/outcomes.ts';
 import { atOnce } from '../../../master/domain/pieces.ts';
+import { dequeue } from '../../../master/domain/queue/waiting.ts';
 import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
+import { sampleTask } from '../../helpers/task.ts';
 
 /** The console has all that it needs to say it. */
 function expectInChinese(kind: AlertKind, finding: Finding): void {
@@ -98,6 +100,15 @@ describe('what rules of alerts find', () => {
       'type other: Start an executor of type other.',
       'type echo: Give executor x the label gpu.',
     ]);
+  });
+
+  it('nobody for a type, unsure where only the store knows since when it waits', () => {
+    const stored = { lane: 2, count: 2, heldCount: 0, suspendedCount: 0, dueAt: scheduler.now };
+    scheduler = Scheduler.restored({ lanes: [stored] }).scheduler;
+    expect(subjects('no_executor')).to.deep.equal([]);
+    const first = sampleTask({ state: 'waiting', lane: 2, dueAt: stored.dueAt });
+    dequeue(scheduler.state, first);
+    expect(only('no_executor')).to.include({ subject: 'type echo', unsureMs: MINUTE });
   });
 
   it('a wait that is too long for all are busy; for a pause only where that is asked for', () => {

@@ -84,6 +84,24 @@ describe('what keeps the first tasks that wait', () => {
     });
   });
 
+  it('is known also of what memory has given up', () => {
+    const sinceOf = ({ state, now }: Scheduler) =>
+      atOnce(headsOf(state, now, ALL)).heads.map(({ since }) => since);
+    const scheduler = new Scheduler();
+    scheduler.submit({ id: 'a', params: '{"film":"a"}' });
+    const text = '{"limits":{"concurrency":{"pointer":"/film","max":1}}}';
+    scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+    expect(scheduler.state.tasks.size, 'its place is asked for when it is read').to.equal(0);
+    expect(sinceOf(scheduler)).to.deep.equal([BEGIN]);
+
+    const full = new Scheduler({ windowBytesMax: 1 });
+    full.submit({ id: 'a', params: JSON.stringify('x'.repeat(9_000)) });
+    full.now += MINUTE;
+    full.submit({ id: 'b' });
+    expect(full.state.tasks.size, 'there is no room').to.equal(0);
+    expect(sinceOf(full)).to.deep.equal([BEGIN]);
+  });
+
   it('is found in pieces, however many lanes there are', () => {
     const scheduler = new Scheduler();
     scheduler.submit({ id: 'a' });
