@@ -10,7 +10,7 @@ import { jsonAt, noSourceWarning } from '@soda-scheduler/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { apply, type Kind, printDefinition } from '../definition/apply.ts';
-import { readTexts } from '../definition/definition.ts';
+import { readTexts, throwIfAny } from '../definition/definition.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { more, once } from '../options.ts';
 import { nextInWords } from './words.ts';
@@ -104,10 +104,39 @@ async function jobsIn(files: readonly string[]): Promise<NamedJob[]> {
 }
 
 async function applyJobs(jobs: readonly NamedJob[], options: ApplyOptions): Promise<void> {
+  throwIfAny(ringsIn(jobs), 'nothing is applied');
   const { client, output } = connect(options);
   const definitions = jobs.map(({ name, ...job }) => [name, job] as const);
   const names = new Set(jobs.map(({ name }) => name));
   await apply(jobsOf(client, names), definitions, output, options.dryRun === true);
+}
+
+/**
+ * Who would wait for itself by way of others in these files, in words. The master checks each against those that it
+ * has, and so would find it when some of them are set already.
+ */
+function ringsIn(jobs: readonly NamedJob[]): string[] {
+  const sources = new Map(
+    jobs.map(({ name, triggers = [] }) => {
+      return [name, [triggers].flat().flatMap((trigger) => trigger?.on?.job ?? [])] as const;
+    }),
+  );
+  const seen = new Set<string>();
+  const ringFrom = (job: string, way: readonly string[]): string | null => {
+    const at = way.indexOf(job);
+    if (at >= 0) return [...way.slice(at), job].join(' waits for ');
+    if (seen.has(job)) return null;
+    seen.add(job);
+    for (const source of sources.get(job) ?? []) {
+      const ring = ringFrom(source, [...way, job]);
+      if (ring !== null) return ring;
+    }
+    return null;
+  };
+  return [...sources.keys()].flatMap((job) => {
+    const ring = ringFrom(job, []);
+    return ring === null ? [] : `${job}: triggers: a job does not wait for itself: ${ring}`;
+  });
 }
 
 /** @param names Jobs that are made together: whichever comes first, none of the others is missing. */

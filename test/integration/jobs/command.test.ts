@@ -23,6 +23,22 @@ describe('soda job apply', () => {
   const { run, folder } = commandSuite();
   const soda = (line: string, input = '') => run(line.split(' '), {}, input);
 
+  it('makes none of several that would wait for each other', async () => {
+    const on = (name: string, job: string) => `name: ${name}
+template: { task: { type: echo }, user: { group: news } }
+triggers: [{ on: { job: ${job} } }]`;
+    const ring = `${on('ring-a', 'ring-b')}\n---\n${on('ring-b', 'ring-c')}\n---\n${on('ring-c', 'ring-a')}`;
+    for (const how of ['--dry-run', '']) {
+      const { code, err } = await soda(`job apply -f - ${how}`.trim(), ring);
+      expect(code).to.equal(2);
+      expect(err).to.include(
+        'nothing is applied: ring-a: triggers: a job does not wait for itself:',
+      );
+      expect(err).to.include('ring-a waits for ring-b waits for ring-c waits for ring-a');
+    }
+    expect((await soda('job get ring-a')).code).to.equal(3);
+  });
+
   it('says when jobs run, as they are once they are set, and no time that is merged with another', async () => {
     await soda('calendar set even -f -', EVEN);
     const applied = await soda('job apply -f - --json', JOBS);
