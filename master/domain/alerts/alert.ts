@@ -19,11 +19,13 @@ export interface Finding {
   readonly fields: string | null;
   /** For how long it is so is not known: what is raised goes on, else it is raised once it was found for so long. */
   readonly unsureMs?: number;
+  /** What would mend it was not looked for: what was known of it holds, as long as it is so for the same cause. */
+  readonly isUnasked?: boolean;
   /** Receivers were told of it under that id, before it could be written: it is raised so, whatever it takes else. */
   readonly toldAs?: { readonly id: string; readonly raisedAt: number };
 }
 
-export interface Alert extends Omit<Finding, 'toldAs' | 'unsureMs'> {
+export interface Alert extends Omit<Finding, 'toldAs' | 'unsureMs' | 'isUnasked'> {
   readonly id: string;
   /** By name. */
   readonly rule: string;

@@ -10,6 +10,7 @@ import {
   ALERTS_SILENCED_MAX,
 } from './bounds.ts';
 import { type Alert, type Finding, isSilenced, keyOf, type Telling } from './alert.ts';
+import { withChangeOf } from './fields.ts';
 import type { AlertRule, Severity } from './rule.ts';
 
 /** What one check has found by one rule. */
@@ -244,14 +245,9 @@ export class AlertBook {
   }
 
   /** It is told again when its time has come, or its silence is over; what is a warning then is critical. */
-  #goOn(
-    rule: AlertRule,
-    known: Alert,
-    { message, change, fields }: Finding,
-    now: number,
-    out: Noting,
-  ): void {
-    const alert = { ...known, message, change, fields, seenAt: now };
+  #goOn(rule: AlertRule, known: Alert, finding: Finding, now: number, out: Noting): void {
+    const { message } = finding;
+    const alert = { ...known, message, ...mendOf(known, finding), seenAt: now };
     const { toldAt, raisedAt, severity, silencedUntil } = alert;
     const { repeatMs } = rule;
     const isHeard = this.#isHeard(rule);
@@ -312,6 +308,12 @@ export class AlertBook {
     kept.sort((a, b) => (b.silencedUntil ?? 0) - (a.silencedUntil ?? 0));
     out.alerts.push(...kept.slice(ALERTS_SILENCED_MAX).map(unsilenced));
   }
+}
+
+/** What is known of how to mend it. */
+function mendOf(known: Alert, { change, fields, isUnasked }: Finding) {
+  const kept = isUnasked === true ? withChangeOf(known.fields, fields) : null;
+  return kept === null ? { change, fields } : { change: known.change, fields: kept };
 }
 
 const NOT_SILENCED = { silencedUntil: null, silencedBy: null, silenceReason: null };

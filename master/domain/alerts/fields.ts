@@ -51,3 +51,19 @@ function changeOf({ change: { action, target, value } }: Remedy) {
 function inWords(at: number | null | undefined): string | null | undefined {
   return at === null || at === undefined ? at : instantInWords(at);
 }
+
+type Waits = Partial<ReturnType<typeof waitFields>>;
+
+/** With what would start them, as those fields before have it; null: tasks waited for another cause then. */
+export function withChangeOf(before: string | null, fields: string | null): string | null {
+  const [was, is] = [before, fields].map((text) => JSON.parse(text ?? '{}') as Waits);
+  if (was?.change === undefined || causeOf(was) !== causeOf(is)) return null;
+  return JSON.stringify({ ...is, change: was.change });
+}
+
+/** Without numbers, which change from look to look. */
+function causeOf({ reason, details = {} as NonNullable<Waits['details']> }: Waits = {}): string {
+  const { nearest, executor_id: executorId, limit, booking, pauses } = details;
+  const paused = pauses?.map(({ scope, value }) => [scope, value]);
+  return JSON.stringify([reason, nearest, executorId, limit?.name, booking, paused]);
+}

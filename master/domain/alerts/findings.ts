@@ -286,14 +286,16 @@ function ofHead(
   const long = since === null ? '' : `, the first for ${inWords(now - since)}`;
   const limit = inWords(thresholdMs(rule));
   const message = `${what}: ${counted(count, 'task')} waiting${long} (limit: ${limit}). ${refusal?.message ?? ''}`;
-  const [remedy] = budget.remedyCount-- > 0 ? (refusal?.remedies() ?? []) : [];
+  const isUnasked = budget.remedyCount-- <= 0;
+  const [remedy] = isUnasked ? [] : (refusal?.remedies() ?? []);
   const change = remedy?.change.message ?? refusal?.otherwise ?? null;
   const waited = since === null ? undefined : secondsOf(now - since);
   const fields = fieldsOf({
     ...{ count, waited, limit: rule.threshold },
     ...(refusal && waitFields(refusal, remedy)),
   });
-  return { ...NOTHING, type, subject, message: message.trim(), change, fields };
+  const finding = { ...NOTHING, type, subject, message: message.trim(), change, fields };
+  return isUnasked && change === null ? { ...finding, isUnasked } : finding;
 }
 
 type Fields = Parameters<typeof fieldsOf>[0];

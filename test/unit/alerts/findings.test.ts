@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { alertSaid } from '../../../console/pages/alerts/alert-said.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
 import type { Finding } from '../../../master/domain/alerts/alert.ts';
+import { AlertBook } from '../../../master/domain/alerts/book.ts';
 import { findDisk, findingsIn } from '../../../master/domain/alerts/findings.ts';
 import { saidOfJob } from '../../../master/domain/alerts/said.ts';
 import { Recent } from '../../../master/domain/alerts/recent.ts';
@@ -15,6 +16,10 @@ import { atOnce } from '../../../master/domain/pieces.ts';
 import { dequeue } from '../../../master/domain/queue/waiting.ts';
 import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
 import { sampleTask } from '../../helpers/task.ts';
+
+interface WaitsFields {
+  readonly change?: { readonly action: string };
+}
 
 /** The console has all that it needs to say it. */
 function expectInChinese(kind: AlertKind, finding: Finding): void {
@@ -109,6 +114,34 @@ describe('what rules of alerts find', () => {
     const first = sampleTask({ state: 'waiting', lane: 2, dueAt: stored.dueAt });
     dequeue(scheduler.state, first);
     expect(only('no_executor')).to.include({ subject: 'type echo', unsureMs: MINUTE });
+  });
+
+  it('what mends it also once too much else is found to look for that', () => {
+    scheduler.submit({ id: 'first', type: 'type-z', requires: ['gpu'] });
+    scheduler.now += MINUTE;
+    let count = 0;
+    const book = new AlertBook([], scheduler.now, () => true);
+    const look = (): readonly (string | null | undefined)[] => {
+      const rule = { ...plainRule('no_executor', 'no_executor'), checkCount: 1 };
+      const findings = found('no_executor');
+      const known = () => true;
+      const { alerts } = book.check([{ rule, findings }], known, scheduler.now, () => `${++count}`);
+      book.take(alerts);
+      const one = book.raised.find(({ type }) => type === 'type-z');
+      if (one !== undefined) expectInChinese('no_executor', one);
+      return [one?.change, (JSON.parse(one?.fields ?? '{}') as WaitsFields).change?.action];
+    };
+    const start = ['Start an executor of type type-z with the label gpu.', 'start_executor'];
+    expect(look()).to.deep.equal(start);
+    // It is looked at last: what waits for longer comes first.
+    const older = Array.from({ length: 10 }, (_, at) => ({ id: `${at}`, type: `type-${at}` }));
+    scheduler.now -= 2 * MINUTE;
+    scheduler.submit(...older);
+    scheduler.now += 3 * MINUTE;
+    expect(found('no_executor').at(-1)).to.include({ type: 'type-z', change: null });
+    expect(look()).to.deep.equal(start);
+    see(scheduler.connect('x', { types: ['type-z'], labels: [] }));
+    expect(look(), 'its cause is another').to.deep.equal([null, undefined]);
   });
 
   it('a wait that is too long for all are busy; for a pause only where that is asked for', () => {
