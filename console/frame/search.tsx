@@ -57,11 +57,14 @@ export function Search() {
     leave();
   }, [isAwaited, first, leave]);
   useEffect(() => {
-    // Whoever goes elsewhere meanwhile does not wait for it any more.
-    const goOn = (): void => setAwaited(false);
+    // Whoever goes elsewhere meanwhile looks for nothing any more.
+    const goOn = (): void => {
+      setAwaited(false);
+      leave();
+    };
     window.addEventListener('hashchange', goOn);
     return () => window.removeEventListener('hashchange', goOn);
-  }, []);
+  }, [leave]);
   const press = (event: KeyboardEvent): void => {
     const { key, currentTarget: form } = event;
     const by = { ArrowDown: 1, ArrowUp: -1 }[key];

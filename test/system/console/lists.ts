@@ -60,6 +60,29 @@ export function itLists(of: () => Console): void {
     await go('#/tasks?type=paged');
   });
 
+  it('shows what is found above the page, until one goes elsewhere', async () => {
+    const { page, go } = of();
+    const found = page.getByRole('search').getByRole('list');
+    await page.getByRole('link', { name: 'page-54' }).waitFor();
+    await go('#/audit');
+    await page.getByRole('row').nth(8).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('page-5');
+    await found.getByRole('listitem').nth(5).waitFor();
+    // At the right edge of each, where rows of the table stand below.
+    const covered = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('.search li')].flatMap((one) => {
+        const { right, top, bottom } = one.getBoundingClientRect();
+        const seen = document.elementFromPoint(right - 4, (top + bottom) / 2);
+        return one.contains(seen) ? [] : [one.innerText + ' by ' + seen.outerHTML.slice(0, 60)];
+      })`);
+    expect(covered).to.deep.equal([]);
+    await page.goBack();
+    await page.getByRole('link', { name: 'page-54' }).waitFor();
+    await found.waitFor({ state: 'detached' });
+    expect(await page.getByRole('searchbox').inputValue()).to.equal('');
+  });
+
   it('looks on by itself where a page has too little, and through 8,000 failures at a time', async () => {
     const { page, go, says } = of();
     const pageOf = (query: URLSearchParams) => Number(query.get('cursor') ?? '0');
