@@ -1,6 +1,6 @@
 /** The answer of the HTTP API to how the work flows. As in `tasks.ts`, the master makes OpenAPI from this. */
 import { z } from 'zod';
-import { whyDetails } from './why.ts';
+import { reasonDetails } from './why.ts';
 
 const seconds = z.number().nullable();
 const instant = z.string().nullable();
@@ -45,7 +45,7 @@ const figures = z.object({
 });
 
 /** Of tasks that wait, what `why` would say of the first of them. */
-const details = whyDetails.omit({ behind: true, ahead_at_least: true, job: true }).extend({
+const details = reasonDetails.extend({
   outcomes: z.int().optional().describe('So many of the newest were looked at.'),
   failed: z.int().optional().describe('Of these.'),
   alike: z.int().optional().describe('Of these with `error`.'),

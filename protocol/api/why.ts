@@ -61,7 +61,7 @@ const callback = z.object({
 });
 
 /** Each reason has its own of these. */
-export const whyDetails = z.object({
+export const reasonDetails = z.object({
   until: z.string().nullable().optional().describe('Until when it is so, if nothing is changed.'),
   since: z.string().nullable().optional(),
   pauses: z.array(scopedPause).optional(),
@@ -93,6 +93,9 @@ export const whyDetails = z.object({
       'The booking that keeps it from executors, or whose task it is; null: of another group.',
     ),
   callback: callback.optional(),
+});
+
+const whyDetails = reasonDetails.extend({
   job: taskJob.optional().describe('Of which job it is a run. Absent: of none.'),
   ahead_at_least: z
     .literal(true)
@@ -101,7 +104,7 @@ export const whyDetails = z.object({
       'More may come first: not all of them are in memory, or there are too many to count.',
     ),
   behind: z
-    .array(z.object({ reason: whyReason, message: z.string() }))
+    .array(z.object({ reason: whyReason, message: z.string(), details: reasonDetails }))
     .describe(
       'What else keeps it once the change is made, in its order; empty: the change starts it.',
     ),

@@ -56,6 +56,7 @@ function factsOf(details: Said['details']): Known {
     until: timeOf(pause === undefined ? until : pause.until),
     what: pause && scopeOf(pause.scope, pause.value),
     cause: pause && (pause.reason === null ? '' : `（${pause.reason}）`),
+    others: pause && pauses.length - 1,
     ...concurrency,
   };
 }

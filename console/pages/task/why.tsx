@@ -23,13 +23,13 @@ export function Why({ taskId, suspended, reload }: Props) {
   const { data: why, reload: askAgain } = useAnswer<WhyView>({ path });
   if (why === null || ['running', 'offered', 'ended'].includes(why.reason)) return null;
   const { ahead, estimate, change, details } = why;
-  const isSuspended = why.reason === 'suspended';
+  const suspendedIf = (reason: WhyView['reason']) => (reason === 'suspended' ? suspended : null);
   return (
     <Section title={t('why')}>
       <div class="why">
         <p>
           <strong>{wordOf('why', why.reason)}</strong>{' '}
-          {whySaid({ ...why, suspended: isSuspended ? suspended : null })}
+          {whySaid({ ...why, suspended: suspendedIf(why.reason) })}
         </p>
         {change !== null && (
           <p class="change">
@@ -45,9 +45,10 @@ export function Why({ taskId, suspended, reload }: Props) {
         )}
         {details.behind.length > 0 && (
           <ul>
-            {details.behind.map(({ reason, message }) => (
-              <li key={reason}>
-                {t('why.then')} {headOf('why', reason)} {whySaid({ reason, message, details: {} })}
+            {details.behind.map((one) => (
+              <li key={one.message}>
+                {t('why.then')} {headOf('why', one.reason)}{' '}
+                {whySaid({ ...one, suspended: suspendedIf(one.reason) })}
               </li>
             ))}
           </ul>

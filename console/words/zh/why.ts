@@ -7,6 +7,7 @@ export const zhWhy = {
   'why.say.backing_off': '第 {attempt} 次尝试没有成功，{until} 重试。',
   'why.say.paused': '{what}暂停启动，直到有人恢复{cause}。',
   'why.say.paused.until': '{what}暂停启动，到 {until} 为止{cause}。',
+  'why.say.paused.several': '{what}暂停启动，直到有人恢复{cause}；另有 {others} 项暂停。',
   'why.say.suspended': '{who}挂起，直到有人恢复{cause}。',
   'why.say.no_executor': '没有可运行此类型任务的执行器连接。',
   'why.say.labels_unmatched':

@@ -41,7 +41,7 @@ export interface Why {
   readonly message: string;
   readonly facts: Facts;
   /** What else keeps it, once the change is made. */
-  readonly behind: readonly Pick<Refusal, 'reason' | 'message'>[];
+  readonly behind: readonly Pick<Refusal, 'reason' | 'message' | 'facts'>[];
   /** Null: it does not wait in any order. */
   readonly ahead: Pick<Ahead, 'count' | 'isAtLeast'> | null;
   /** When it is likely to start as things are; null: nobody knows, or it is not to start. */
@@ -86,7 +86,7 @@ function whyWaiting(asked: Asked): Why {
     reason,
     message,
     facts,
-    behind: behind.map((one) => ({ reason: one.reason, message: one.message })),
+    behind: behind.map((one) => ({ reason: one.reason, message: one.message, facts: one.facts })),
     ahead,
     estimate: order && estimateOf(asked, refusals, order.ahead, order.able),
     change: change ?? { ...none, message: otherwise ?? 'Nobody can do anything: wait.' },

@@ -42,6 +42,10 @@ describe('why, said', () => {
     expect(said('paused', { pauses: [{ ...pause, until: null }] })).to.equal(
       '类型 film 暂停启动，直到有人恢复（disk）。',
     );
+    const group = { ...pause, scope: 'group', value: 'a', reason: null, until: null } as const;
+    expect(said('paused', { pauses: [group, { ...pause, until: null }] })).to.equal(
+      '分组 a 暂停启动，直到有人恢复；另有 1 项暂停。',
+    );
     const until = new Date(Date.now() + 60_000).toISOString();
     expect(said('paused', { pauses: [{ ...pause, until }] })).to.match(/到 .*\d\d:\d\d:\d\d 为止/);
     expect(said('not_due', { until })).to.match(/^定于 .*\d\d:\d\d:\d\d 运行。$/);
@@ -85,8 +89,7 @@ describe('why, said', () => {
     expect(said('draining', {})).to.equal(message);
     expect(said('all_busy', {})).to.equal(message);
     expect(said('suspended', { since: null })).to.equal(message);
-    const of = { scope: 'group', value: 'a', reason: null, at: '', by: null, until: null } as const;
-    expect(said('paused', { pauses: [of, of] })).to.equal(message);
+    expect(said('paused', {})).to.equal(message);
     expect(changed({ action: 'none', target: null, value: null })).to.equal(message);
   });
 

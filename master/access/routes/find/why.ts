@@ -31,7 +31,11 @@ function whyView({ task }: StoredTask, why: Why): WhyView {
       ...detailsView(facts),
       ...(task.job !== null && { job: jobView(task.job) }),
       ...(ahead?.isAtLeast && { ahead_at_least: true }),
-      behind: [...behind],
+      behind: behind.map((one) => ({
+        reason: one.reason,
+        message: one.message,
+        details: detailsView(one.facts),
+      })),
     },
     ahead: ahead?.count ?? null,
     estimate: estimate && {
@@ -43,7 +47,7 @@ function whyView({ task }: StoredTask, why: Why): WhyView {
   };
 }
 
-export function detailsView(facts: Facts): Omit<WhyView['details'], 'behind'> {
+export function detailsView(facts: Facts): WhyView['details']['behind'][number]['details'] {
   const { usedBy, nearest, concurrency, progress, callback } = facts;
   const { until, since, executorId, attempt, error, diskBytes, failureReason } = facts;
   return {
