@@ -55,7 +55,7 @@ export function plotIn(
       },
       scales: {
         x: { range: () => spanOf(picture) },
-        y: { range: (_, least, most) => rangeOf(least, most, picture) },
+        y: { range: (_, __, most) => rangeOf(most, picture.unit) },
       },
       axes: axesOf(
         () => picture,
@@ -140,9 +140,9 @@ function spanOf(picture: Picture): uPlot.Range.MinMax {
   return [(times[0] ?? 0) + begin, (times.at(-1) ?? 0) + begin + stepMs];
 }
 
-/** A bit above the highest; where all is nothing, there is a scale still. Of shares it is told what lacks of all. */
-function rangeOf(least: number | null, most: number | null, { unit }: Picture): uPlot.Range.MinMax {
-  if (unit === 'share') return [Math.max(0, 1 - Math.max(0.02, (1 - (least ?? 1)) * 1.2)), 1];
+/** From nothing to a bit above the highest; where all is nothing, there is a scale still. A share is one of all. */
+export function rangeOf(most: number | null, unit: Unit): uPlot.Range.MinMax {
+  if (unit === 'share') return [0, 1];
   return [0, Math.max((most ?? 0) * 1.06, unit === 'time' ? 1_000 : 4)];
 }
 
@@ -187,7 +187,7 @@ const INCREMENTS: Readonly<Record<Unit, number[]>> = {
     ...[1, 2, 6, 12].map((n) => n * HOUR_MS),
     ...[1, 2, 5, 10, 30, 100].map((n) => n * DAY_MS),
   ],
-  share: [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5],
+  share: [0.25, 0.5, 1],
 };
 
 function axesOf(picture: () => Picture, inks: () => Inks): uPlot.Axis[] {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { LoadPoint } from '@soda-scheduler/protocol';
 import { stepsOf } from '../../../console/pages/reports/points.ts';
+import { rangeOf } from '../../../console/parts/chart/plot.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -51,5 +52,13 @@ describe('points of a chart', () => {
     expect(new Date(india.times[0] ?? 0).toISOString()).to.equal('2026-11-22T06:30:00.000Z');
     expect(india.times.length).to.equal(4);
     expect(stepsOf(of, MINUTE_MS, 0).stepMs).to.equal(HOUR_MS);
+  });
+
+  it('are drawn from nothing on, shares of all', () => {
+    for (const most of [null, 0, 0.22, 0.995, 1]) {
+      expect(rangeOf(most, 'share')).to.deep.equal([0, 1]);
+    }
+    expect(rangeOf(null, 'count')).to.deep.equal([0, 4]);
+    expect(rangeOf(100, 'count')).to.deep.equal([0, 106]);
   });
 });
