@@ -14,10 +14,16 @@ export function dataInLine(data: Readonly<Record<string, unknown>>): string {
   return Object.entries(data)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      const text = textOf(name, value);
       const kind = KINDS[name];
       const inWords = kind === undefined ? '' : headOf(kind, text);
       return `${wordOf('data', name)} ${inWords || text}`;
     })
     .join(t('events.and'));
+}
+
+function textOf(name: string, value: unknown): string {
+  // As the bar beside it: what is not done is not told as done.
+  if (name === 'percent' && typeof value === 'number') return `${Math.floor(value)} %`;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -191,6 +191,7 @@ describe('texts of the console', () => {
     );
     await speak('en');
     expect(dataInLine({ state: 'failed', tries: 3 })).to.equal('state failed, tries 3');
+    expect(dataInLine({ percent: 40.42207083333333 })).to.equal('percent 40 %');
   });
 
   it('put the same values into both languages', () => {
