@@ -9,6 +9,7 @@ export function showTask(output: Output, task: TaskView): void {
   output.fields(task, [
     ['task', task.task_id],
     ['type', task.type],
+    ['booking', task.booking ?? null],
     ['state', task.state],
     ['why', whyOf(task)],
     [task.finished_at === null ? 'last error' : 'error', errorInWords(task)],

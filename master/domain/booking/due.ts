@@ -16,7 +16,7 @@ import { isAtRest, isDue, type Task } from '../model/task.ts';
 import { release } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
 import { beginEnding } from '../steps/cancel.ts';
-import { finish } from '../steps/finish.ts';
+import { finishBooked } from '../steps/finish.ts';
 import { currentTask, occupy, rouse } from '../steps/occupation.ts';
 import { count } from '../usage/count.ts';
 import { OVER_BOOKING_KEPT_MS, OVER_BOOKINGS_MAX } from './booking-bounds.ts';
@@ -213,7 +213,7 @@ function endBooked(
 ): void {
   for (const row of tasks) {
     const task = state.tasks.get(row.id) ?? row;
-    if (isAtRest(task)) finish(state, task, 'canceled', null, now, out);
+    if (isAtRest(task)) finishBooked(state, task, now, out);
   }
   if (!complete) return askForBooked(id, out);
   const left = state.bookings.byId.get(id) ?? booking;

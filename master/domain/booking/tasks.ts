@@ -128,6 +128,12 @@ export function isPastBooking(
   return booking === undefined || isBookingOver(booking) || dueAt < booking.from;
 }
 
+/** Why a task of it is ended, in words. */
+export function endOfBooking({ bookings }: State, { booking: id }: Pick<Task, 'booking'>): string {
+  const isCanceled = bookings.byId.get(id ?? '')?.state === 'canceled';
+  return isCanceled ? `booking ${id} was canceled` : `the window of booking ${id} is over`;
+}
+
 /** It was offered in a window that has ended since. */
 export function isAfterWindow(state: State, task: Pick<Task, 'booking' | 'offeredAt'>): boolean {
   return task.offeredAt !== null && isPastBooking(state, task, task.offeredAt);

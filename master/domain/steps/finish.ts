@@ -5,7 +5,7 @@
 import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import { shortOf, tellAttempt, tellAttemptEnd, tellTask } from '../feed/tell.ts';
-import { countBooked, isPastBooking, noteRan } from '../booking/tasks.ts';
+import { countBooked, endOfBooking, isPastBooking, noteRan } from '../booking/tasks.ts';
 import { count, countAttempt } from '../usage/count.ts';
 import { runEnded } from '../jobs/activity.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
@@ -68,17 +68,15 @@ export function endAttempt(
   if (end.error !== null) task.error = end.error;
 
   // A wish to end the task itself wins over any way in which the attempt has ended.
-  if (task.cancelReason === 'canceled' || task.cancelReason === 'booking_end')
-    return finish(state, task, 'canceled', null, now, out);
+  if (task.cancelReason === 'canceled') return finish(state, task, 'canceled', null, now, out);
+  if (task.cancelReason === 'booking_end') return finishBooked(state, task, now, out);
   if (task.cancelReason === 'deadline' || (task.deadlineAt !== null && task.deadlineAt <= now)) {
     return finish(state, task, 'expired', 'deadline', now, out);
   }
   if (task.cancelReason === 'suspended') {
     // It has gone on after its window, and would wait for executors that never come.
     const isOver = isPastBooking(state, task, task.dueAt);
-    return isOver
-      ? finish(state, task, 'canceled', null, now, out)
-      : suspend(state, task, now, out);
+    return isOver ? finishBooked(state, task, now, out) : suspend(state, task, now, out);
   }
   if (outcome === 'failed' && end.isInputUnavailable === true) {
     return finish(state, task, 'failed', 'input_unavailable', now, out);
@@ -196,7 +194,7 @@ function tellEnd(
 }
 
 function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {
-  if (isPastBooking(state, task, dueAt)) return finish(state, task, 'canceled', null, now, out);
+  if (isPastBooking(state, task, dueAt)) return finishBooked(state, task, now, out);
   const clock = startClock(state, now, task);
   // An offer that came to nothing is no start: the time that is left goes on. What has passed of a
   // pause is credited here: its end credits only what comes after the new due time.
@@ -268,6 +266,12 @@ function isExpired({ deadlineAt }: Task, now: number): boolean {
   return deadlineAt !== null && deadlineAt <= now;
 }
 
+/** It ends with its booking, and says so: nobody has canceled it. What an attempt has said is in the timeline. */
+export function finishBooked(state: State, task: Task, now: number, out: Output): void {
+  const error = { name: 'booking_end', message: endOfBooking(state, task) };
+  finish(state, task, 'canceled', null, now, out, error);
+}
+
 /** The terminal transition: it happens once for each run of a task, and never from a terminal state. */
 export function finish(
   state: State,
@@ -276,6 +280,7 @@ export function finish(
   reason: FailureReason | null,
   now: number,
   out: Output,
+  error: AttemptError | null = task.error,
 ): void {
   const wasAtRest = isAtRest(task);
   if (wasAtRest) dequeue(state, task);
@@ -286,6 +291,7 @@ export function finish(
   state.open.forget(task);
   state.unwritten.delete(task);
   task.state = to;
+  task.error = error;
   // It stands in no queue any more.
   task.queueTime = task.orderTime;
   const { retention } = state.settings;

@@ -4,7 +4,7 @@ import type { Event } from '../../../master/domain/events.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import type { Output } from '../../../master/domain/effects.ts';
 import { asked, type Asked, bookingIn, FROM } from './asked.ts';
-import { BEGIN, HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
+import { BEGIN, ends, HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
 type Change = Extract<Event, { type: 'changeRequested' }>;
 
@@ -91,6 +91,8 @@ describe('bookings in the core', () => {
     expect(booking().state).to.equal('ended');
     const end = scheduler.end('e1', { outcome: 'canceled' });
     expect(JSON.stringify(end.told)).to.contain('canceled');
+    const error = { name: 'booking_end', message: 'the window of booking bk-1 is over' };
+    expect(ends(end).map(({ task }) => task.error)).to.deep.equal([error]);
     expect(offers(scheduler.submit({ id: 'next' }))).to.deep.equal(['next']);
   });
 
@@ -239,11 +241,13 @@ describe('bookings in the core', () => {
     const task = scheduler.task('push');
     const out = scheduler.command({ type: 'bookingCanceled', bookingId: 'bk-1', groups: null });
     expect(out.loads).to.deep.include({ type: 'booked', booking: 'bk-1' });
-    scheduler.send({
+    const end = scheduler.send({
       type: 'bookedLoaded',
       pages: [{ booking: 'bk-1', tasks: [task], complete: true }],
     });
     expect(scheduler.state.tasks.has('push')).to.equal(false);
+    const error = { name: 'booking_end', message: 'booking bk-1 was canceled' };
+    expect(ends(end).map(({ task: row }) => row.error)).to.deep.equal([error]);
     expect(booking()).to.include({ state: 'canceled', endingBefore: null });
   });
 
