@@ -273,6 +273,19 @@ describe('jobs over HTTP', () => {
     ]);
   });
 
+  it('warn of a trigger of which no time is left, whatever leaves them out', async () => {
+    const warnings = async (name: string, trigger: object) =>
+      (await put(name, { triggers: [trigger] })).body['warnings'];
+    const none = ['trigger default is not fired for years: none of its times is left to it'];
+    await call('PUT', '/calendar/plain', { days: [], weekend: [] });
+    const days = { calendar: 'plain', label: 'a label that no day has' };
+    expect(await warnings('labelled', { cron: '0 3 * * *', only_on: days })).to.deep.equal(none);
+    const farAway = { cron: '0 0 29 2 *', start_at: '9996-03-01T00:00:00Z' };
+    expect(await warnings('far', farAway)).to.deep.equal(none);
+    expect(await warnings('daily', { cron: '0 3 * * *' })).to.deep.equal([]);
+    expect(await warnings('off', { ...farAway, enabled: false })).to.deep.equal([]);
+  });
+
   it('show whoever may see only a group nothing of when they had another', async () => {
     const made = await call('POST', '/tokens', {
       name: 'sport',

@@ -335,7 +335,9 @@ async function detail(master: ScopedMaster, seen: SeenJobInDetail) {
   const { job, triggers } = seen;
   const { next, fires } = await timesToCome(master, job, triggers, Date.now(), NEXT_COUNT);
   const runs = await master.jobs().runs(job);
-  return detailText(seen, runs, next, fires, await warningsOf(triggers, master.jobs()));
+  const fired = job.isEnabled ? new Set(fires.map(({ trigger }) => trigger)) : null;
+  const warnings = await warningsOf(triggers, master.jobs(), fired);
+  return detailText(seen, runs, next, fires, warnings);
 }
 
 export async function found(master: ScopedMaster, name: string): Promise<SeenJobInDetail> {
