@@ -36,7 +36,7 @@ const overlap = z
   .string()
   .regex(
     /^(queue|queue_one|skip|replace|allow|max:[1-9]\d{0,3})$/,
-    'expected queue, queue_one, skip, replace, allow or max:n (as max:3)',
+    'expected queue, queue_one, skip, replace, allow or max:n (max:1 to max:9999)',
   )
   .describe(
     'What becomes of a time that comes while a run of the job has not ended: it waits, or one does, or it is ' +
