@@ -2,7 +2,7 @@
  * How far a shared limit is used, in each of its places. It counts, and says whether there is room; who has
  * it, and who is told of room that comes, is the matter of `supplies.ts`.
  */
-import type { SharedLimit, Taken, Use } from '../model/shared-limit.ts';
+import { placesOf, type SharedLimit, type Taken, type Use } from '../model/shared-limit.ts';
 import type { Kind } from '../queue/lane.ts';
 
 export interface Supply {
@@ -59,4 +59,17 @@ export function* limitedUses(
     const supply = supplies.get(limit);
     if (supply !== undefined) yield [supply, n];
   }
+}
+
+/** Whether there is room for all that a task of the kind takes where the executor is, whoever else waits for it. */
+export function hasSupplies(
+  supplies: ReadonlyMap<string, Supply>,
+  { uses }: Pick<Kind, 'uses'>,
+  executor: Parameters<typeof placesOf>[1],
+): boolean {
+  for (const [supply, n] of limitedUses(supplies, uses)) {
+    const places = placesOf(supply.limit.per, executor);
+    if (places.length === 0 || !places.every((place) => hasRoomAt(supply, place, n))) return false;
+  }
+  return true;
 }

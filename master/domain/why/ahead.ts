@@ -4,7 +4,16 @@
  */
 import { AHEAD_COUNT_MAX, AHEAD_LOOK_COUNT } from '../bounds.ts';
 import { hasRoom, type Quota, reachedByGroup } from '../limits/quota.ts';
-import { type Executor, isFree, mayRun, pinnedTo, poolKeyOf, READY } from '../model/executor.ts';
+import { hasSupplies } from '../limits/supply.ts';
+import {
+  type Executor,
+  hasDisk,
+  isFree,
+  mayRun,
+  pinnedTo,
+  poolKeyOf,
+  READY,
+} from '../model/executor.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Kind, Lane } from '../queue/lane.ts';
 import { isPausedBy } from '../queue/lanes.ts';
@@ -25,7 +34,10 @@ export interface Queue {
   readonly count: number;
 }
 
-/** @param takers Executors that may have the task: what else these may have, and may be offered, comes before it. */
+/**
+ * @param takers Executors that may have the task: what else these may have, and may be offered as things are, comes
+ * before it.
+ */
 export function aheadOf(asked: Asked, takers: readonly Executor[]): Ahead {
   const position = positionOf(asked.task);
   const pools = [...new Map(takers.map((one) => [one.poolKey, one])).values()];
@@ -39,8 +51,9 @@ export function aheadOf(asked: Asked, takers: readonly Executor[]): Ahead {
       isAtLeast = true;
       break;
     }
-    lookCount += pools.length;
-    if (!pools.some((pool) => mayRun(pool, kind))) continue;
+    const able = isPicky(kind) ? takers : pools;
+    lookCount += able.length;
+    if (!able.some((one) => mayRun(one, kind) && hasAll(asked, one, kind))) continue;
     const quota = quotaOf(asked, kind);
     if (quota !== null && !hasRoom(quota)) continue;
     for (const queue of queuesOf(asked, kind, quota, position)) {
@@ -51,6 +64,16 @@ export function aheadOf(asked: Asked, takers: readonly Executor[]): Ahead {
     }
   }
   return { count, isAtLeast, queues };
+}
+
+/** Not every executor of a pool will do. */
+function isPicky({ diskBytes, uses }: Kind): boolean {
+  return diskBytes !== null || uses.length > 0;
+}
+
+/** What tasks of the kind need beside an executor is there: disk, and what they take of shared limits. */
+function hasAll({ state }: Asked, executor: Executor, kind: Kind): boolean {
+  return hasDisk(executor, kind) && hasSupplies(state.supplies, kind, executor);
 }
 
 function quotaOf({ state, task, quota }: Asked, { type }: Kind): Quota | null {

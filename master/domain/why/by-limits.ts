@@ -206,7 +206,8 @@ function* raiseShared(asked: Asked, able: readonly Executor[], lack: Lack): Gene
     });
   };
   const takes = ({ kind }: Lane) => kind.uses.find(({ limit: of }) => of === name)?.n ?? 0;
-  const value = usedOf(lack) + neededFor(asked, n, (one) => able.includes(one), takes);
+  const unlimited = raisedTo(Number.MAX_SAFE_INTEGER);
+  const value = usedOf(lack) + neededFor(unlimited, n, (one) => able.includes(one), takes);
   yield raised(`limit/${name}`, value, `Raise limit ${name} to ${value}.`, raisedTo(value));
 }
 

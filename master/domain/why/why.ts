@@ -114,7 +114,9 @@ function orderOf(asked: Asked): { readonly ahead: Ahead; readonly able: readonly
   for (const { scope, value } of pausesOn(state, task)) {
     if (scope === 'group' || scope === 'label') pauses.delete(pauseKey(scope, value));
   }
-  const free: Asked = { ...withState(asked, { pauses }), quota: null };
+  const supplies = new Map(state.supplies);
+  for (const { limit } of task.uses) supplies.delete(limit);
+  const free: Asked = { ...withState(asked, { pauses, supplies }), quota: null };
   const steps = byFleet(free);
   let step = steps.next();
   while (step.done !== true) step = steps.next();

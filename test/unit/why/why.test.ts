@@ -1,7 +1,9 @@
 /** Why a task waits, and that what is proposed would start it: each reason is come to, told, and ended so. */
 import { expect } from 'chai';
+import { changing } from '../../helpers/task.ts';
 import { GateBench } from '../../helpers/gates.ts';
 import { book, bookedScenarios } from '../../helpers/why/booked.ts';
+import { ofGroup, setLimit } from '../../helpers/why/build.ts';
 import { make } from '../../helpers/why/change.ts';
 import { scenarios } from '../../helpers/why/scenarios.ts';
 
@@ -168,6 +170,32 @@ describe('why a task is where it is', () => {
     expect(reason).to.equal('reserved');
     expect(message).to.equal('1 fitting executor, which a booking has for another 10 min.');
     expect(facts.booking).to.equal(null);
+  });
+
+  it('not_due, suspended: what others keep from starting does not come first', async () => {
+    await setLimit(bench, 0);
+    await bench.connect('x', 'y');
+    const pause = { by: null, reason: null, until: null };
+    await bench.command({ type: 'pauseSet', scope: 'group', value: 'paused', pause });
+    await bench.submit(
+      { id: 'limited/1', uses: [{ limit: 'drm', n: 1 }] },
+      { id: 'limited/2', uses: [{ limit: 'drm', n: 1 }] },
+      { id: 'large/1', diskBytes: 8e9 },
+      { id: 'large/2', diskBytes: 8e9 },
+      { id: 'labelled', requires: ['rack:none'] },
+      { id: 'paused', ...ofGroup('paused') },
+      { id: 'asked', runAt: bench.now + 9_000 },
+    );
+    const about = async () => {
+      const { reason, ahead, behind } = await bench.wholeWhy('asked');
+      return { reason, count: ahead?.count, behind };
+    };
+    expect(await about()).to.deep.equal({ reason: 'not_due', count: 0, behind: [] });
+    await bench.command({ type: 'suspendRequested', taskId: 'asked', reason: null, by: null });
+    await bench.command(changing('asked', { runAt: 0 }));
+    expect(await about()).to.deep.equal({ reason: 'suspended', count: undefined, behind: [] });
+    await makeChange();
+    expect(bench.offers()).to.deep.equal(['asked']);
   });
 
   it('names no other task to whoever may not see all groups', async () => {
