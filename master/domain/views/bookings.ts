@@ -45,8 +45,10 @@ function seen(state: State, booking: Booking): SeenBooking {
 
 function* unreadyOf(state: State, booking: Booking): Generator<Unready> {
   for (const { executorId } of booking.executors) {
-    if (isOfUse(state, booking, executorId)) continue;
     const executor = state.executors.get(executorId);
+    // Who is silent has its task until its lease ends, and whether it still works nobody knows.
+    const isHere = executor?.connected ?? false;
+    if (isHere && isOfUse(state, booking, executorId)) continue;
     const reason = executor === undefined ? 'away' : absenceOf(executor);
     // It may not run its tasks any more, and is replaced by the next that is free.
     if (reason === null) continue;

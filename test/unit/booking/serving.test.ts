@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { bookingFinders } from '../../../master/domain/alerts/booking-findings.ts';
 import type { Output } from '../../../master/domain/effects.ts';
+import { seenBooking } from '../../../master/domain/views/bookings.ts';
 import { asked, type Asked, FROM } from './asked.ts';
 import { HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
@@ -33,6 +34,17 @@ describe('who serves a booking', () => {
     expect(boundTo()).to.deep.equal(['e1']);
     scheduler.end('e1', { outcome: 'returned' });
     expect(boundTo()).to.deep.equal(['e2']);
+  });
+
+  it('is said to be away while it is silent, also with a task of it', () => {
+    book();
+    passTo(FROM);
+    scheduler.run('e1', { id: 'push', booking: 'bk-1' });
+    expect(seenBooking(scheduler.state, 'bk-1')?.unready).to.deep.equal([]);
+    scheduler.disconnect('e1');
+    expect(boundTo()).to.deep.equal(['e1']);
+    const away = { executorId: 'e1', reason: 'away', message: null };
+    expect(seenBooking(scheduler.state, 'bk-1')?.unready).to.deep.equal([away]);
   });
 
   it('is nobody who may not run it any more', () => {
