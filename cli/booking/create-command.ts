@@ -1,5 +1,10 @@
 /** `soda booking create`, and what might be had instead of what is taken. */
-import { type BookingRequest, type FreeWindow, SodaError } from '@soda-scheduler/client';
+import {
+  type BookingRequest,
+  type FreeWindow,
+  type SodaClient,
+  SodaError,
+} from '@soda-scheduler/client';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
@@ -70,10 +75,9 @@ export function createCommand(): Command {
         const free = error instanceof SodaError ? error.problem?.free : undefined;
         if (!(error instanceof SodaError) || free === undefined) throw error;
         if (output.json) output.say({ code: 409, free }, '');
-        throw new Failure(
-          [error.message, ...suggestions(booking, free)].join('\n'),
-          ExitCode.conflict,
-        );
+        const lines =
+          free.length > 0 ? suggestions(booking, free) : await remedies(client, booking, error);
+        throw new Failure([error.message, ...lines].join('\n'), ExitCode.conflict);
       }
     });
 }
@@ -109,6 +113,30 @@ function requestOf(options: CreateOptions): BookingRequest & { from: string; to:
   };
 }
 
+/** What may help where nothing is free, of that only what whoever asks may do. */
+async function remedies(
+  client: SodaClient,
+  { type, requires = [] }: BookingRequest,
+  { message }: SodaError,
+): Promise<string[]> {
+  const none = 'no such window is free in the days around it';
+  // It is named already, and no executor would help.
+  if (message.includes(': max_running of ')) return [none];
+  const { role } = await client.whoami();
+  if (role === 'submit') return [none];
+  const seen = [
+    `${none}; those count that were there in the last ten minutes:`,
+    `  soda executor list --selector type=${type}`,
+  ];
+  // With a capacity labels do not count: all of it would be taken to have them.
+  if (role !== 'admin' || requires.length > 0) return seen;
+  return [
+    ...seen,
+    'where these are not all, say how many there will be:',
+    `  soda type set ${type} capacity=N`,
+  ];
+}
+
 /** How many are said: the nearest. */
 const SUGGESTION_COUNT = 5;
 
@@ -117,14 +145,6 @@ function suggestions(
   booking: BookingRequest & { from: string; to: string },
   free: readonly FreeWindow[],
 ): string[] {
-  if (free.length === 0) {
-    return [
-      'no such window is free in the days around it; those count that were there in the last ten minutes:',
-      `  soda executor list --selector type=${booking.type}`,
-      'where these are not all, say how many there will be:',
-      `  soda type set ${booking.type} capacity=N`,
-    ];
-  }
   const lengthMs = Date.parse(booking.to) - Date.parse(booking.from);
   const fitted = free.map((window) => {
     const latest = Date.parse(window.to) - lengthMs;

@@ -1,5 +1,5 @@
 /** How many executors there are to be booked: those that are here, or were a moment ago, or as many as a type declares. */
-import { isServing, poolKeyOf } from '../model/executor.ts';
+import { isServing, pinOf, poolKeyOf } from '../model/executor.ts';
 import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { GONE_EXECUTORS_MAX, GONE_MS } from './booking-bounds.ts';
@@ -123,6 +123,18 @@ export function bookedPools(state: State, now: number): BookedPool[] {
       return { key: declaredKey(type), types: [type], capacity, ...none, isDeclared: true };
     }),
   ];
+}
+
+/** Of the labels that are required those that no executor of the type has that counts. */
+export function labelsOfNone(
+  { executors, bookings: { gone } }: State,
+  { type, requires }: { readonly type: string; readonly requires: readonly string[] },
+): string[] {
+  const known = [...[...executors.values()].map(bareOf), ...gone.values()];
+  const able = known.filter(({ types }) => types.includes(type));
+  return requires.filter(
+    (label) => !able.some(({ id, labels }) => [...labels, pinOf(id)].includes(label)),
+  );
 }
 
 /** Types of which somebody has said how many executors there are. */

@@ -15,7 +15,7 @@ import {
   REPLANNED_WINDOWS_MAX,
   WINDOWS_MAX,
 } from './booking-bounds.ts';
-import { bookedPools, declaredTypes } from './capacity.ts';
+import { bookedPools, declaredTypes, labelsOfNone } from './capacity.ts';
 import type { FreeWindow } from '../plan/free.ts';
 import type { Ceiling, Wish } from '../plan/divide.ts';
 import type { PlannedWindow } from '../plan/plan.ts';
@@ -96,8 +96,13 @@ export function limitInWay(
   const { type, group, count } = booking;
   const wish = wishOf(state, booking, window);
   const reached = state.bookings.plan.reachedCeiling(wish, window.parts === null ? 0 : count);
-  if (reached === null) return null;
-  const { key, max, within } = reached;
+  return reached && limitOf(reached, { type, group });
+}
+
+function limitOf(
+  { key, max, within }: Ceiling,
+  { type, group }: Pick<BookingSpec, 'type' | 'group'>,
+): { readonly of: string; readonly max: number } {
   if (within !== undefined) return { of: `type ${type} in limits.windows`, max };
   const ofType = key === type ? `type ${type}` : `group ${group} of type ${type}`;
   return { of: key === '' ? 'all tasks' : ofType, max };
@@ -138,12 +143,31 @@ export function riskInWords(state: State, booking: Booking, window: BookedWindow
   return isDeclared ? 'the capacity of its type is less' : 'executors have gone';
 }
 
+interface Refused {
+  readonly refused: Wish;
+  /** In words; null: it is that executors are taken, or too few. */
+  readonly reason: string | null;
+  readonly free: FreeWindow[];
+}
+
+/** What keeps that window of it from any executors; null: nothing but that too few of those that would do are free. */
+function inTheWay(state: State, spec: BookingSpec, wish: Wish): string | null {
+  const reached = state.bookings.plan.reachedCeiling(wish);
+  if (reached !== null) {
+    const { of, max } = limitOf(reached, spec);
+    return `max_running of ${of} is ${max}`;
+  }
+  if (declaredTypes(state.types).has(spec.type)) return null;
+  const missing = labelsOfNone(state, wish);
+  return missing.length === 0 ? null : `none has ${missing.join(', ')}`;
+}
+
 /** Its windows, divided; or where else there is room for the one that does not fit. */
 export function admit(
   state: State,
   spec: BookingSpec,
   now: number,
-): { readonly windows: readonly BookedWindow[] } | { readonly refused: Wish; free: FreeWindow[] } {
+): { readonly windows: readonly BookedWindow[] } | Refused {
   const { plan } = state.bookings;
   seePools(state, now);
   const windows = windowsAfter(spec, now, WINDOWS_MAX);
@@ -154,7 +178,8 @@ export function admit(
     const from = Math.max(now, refused.from - FREE_BEFORE_MS);
     const within = { from, to: refused.to + FREE_AFTER_MS };
     const ceilings = ceilingsOf(state, spec, within);
-    return { refused, free: plan.free({ ...refused, ceilings }, within) };
+    const free = plan.free({ ...refused, ceilings }, within);
+    return { refused, reason: inTheWay(state, spec, refused), free };
   }
   const divided = windows.map((window, at) => ({
     ...window,

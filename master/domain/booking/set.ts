@@ -70,7 +70,8 @@ function book(
     const { count } = spec;
     const missing = count === 1 ? 'no executor' : `no ${count} executors`;
     const free = `of type ${type} ${count === 1 ? 'is' : 'are'} free`;
-    const message = `${missing} ${free} from ${windowInWords(from, to, spec.zone)}`;
+    const what = `${missing} ${free} from ${windowInWords(from, to, spec.zone)}`;
+    const message = admission.reason === null ? what : `${what}: ${admission.reason}`;
     return { kind: 'conflict', message, free: admission.free };
   }
   const { windows } = admission;

@@ -62,6 +62,13 @@ describe('soda booking', function () {
     expect(nobody.code).to.equal(4);
     expect(nobody.err).to.include('soda executor list --selector type=push\n');
     expect(nobody.err).to.include('soda type set push capacity=N\n');
+    const gpu = await create(...from, '--for', '1h', '--requires', 'gpu');
+    expect(gpu.err).to.match(/^soda: no executor of type push is free from .*: none has gpu$/m);
+    expect(gpu.err).to.include('soda executor list').and.not.include('capacity=N');
+    const token = (await run(['token', 'create', 'cms', '--role', 'submit'])).out.trim();
+    const asked = ['booking', 'create', '--type', 'push', '--group', 'class-7', ...from];
+    const seen = await run([...asked, '--for', '1h'], { SODA_TOKEN: token });
+    expect(seen.err).to.include('no such window is free').and.not.include('executor list');
     expect((await create(...from, '--for', 'long')).err).to.match(
       /^soda: --for long: expected such as 90s, 90min, 2h or 7d$/m,
     );

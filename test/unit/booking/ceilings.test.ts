@@ -86,6 +86,25 @@ describe('a booking and max_running that changes', () => {
     });
   }
 
+  it('says which limit it is refused for, or which labels nobody has', () => {
+    const messageOf = (fields: Partial<Asked>) => {
+      const { reply } = scheduler.command({
+        type: 'bookingRequested',
+        booking: asked({ id: 'other', firstFrom: FROM + HOUR, ...fields }),
+      });
+      return reply && 'message' in reply
+        ? (/Z(: .*)?$/.exec(reply.message ?? '')?.[1] ?? null)
+        : '';
+    };
+    expect(messageOf({ count: 3 })).to.equal(null);
+    expect(messageOf({ requires: ['gpu', 'executor:e1'] })).to.equal(': none has gpu');
+    expect(messageOf({ requires: ['executor:e9'] })).to.equal(': none has executor:e9');
+    set({ max_running: 1 });
+    expect(messageOf({ count: 2 })).to.equal(': max_running of type echo is 1');
+    set({ per_group: { max_running: 1 } });
+    expect(messageOf({ count: 2 })).to.equal(': max_running of group g of type echo is 1');
+  });
+
   it('is at risk until another that has the room is canceled', () => {
     set({ max_running: 1 });
     scheduler.pass(2 * SECOND);
