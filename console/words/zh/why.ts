@@ -19,7 +19,7 @@ export const zhWhy = {
   'why.say.all_busy.booking': '预订 {booking} 的执行器都在运行任务，或还没有空闲的可分配。',
   'why.say.no_executor.booking': '预订 {booking} 的执行器不够。',
   'why.say.not_ready': '{executor} 报告：{error}。',
-  'why.say.not_ready.disk': '任务需要 {mb} MB 空闲磁盘，合适的执行器都不够；{executor} 最多。',
+  'why.say.not_ready.disk': '任务需要 {mb} MB 空闲磁盘，合适的执行器中没有一个报告有这么多。',
   'why.say.draining': '{fitting} 个合适的执行器，全部在排空。',
   'why.say.all_busy': '{able} 个合适的执行器，都在运行别的任务。',
   'why.say.all_busy.order': '有 {free} 个合适的执行器空闲，但前面的任务更多。',

@@ -122,7 +122,12 @@ const ADVICE: Record<WaitingKind, (type: string, facts: Facts) => string> = {
       ? `Start an executor of type ${type} that is not reserved.`
       : `Wait until the booking ends, or start an executor of type ${type}.`,
   draining: (type) => `Resume one of them, or start an executor of type ${type}.`,
-  not_ready: (_, { executorId }) => `Put right what ${executorId ?? 'they'} says.`,
+  not_ready: (type, { executorId, diskBytes }) => {
+    if (diskBytes === undefined) return `Put right what ${executorId ?? 'they'} says.`;
+    return executorId === undefined
+      ? `Set scratchDir of executors of type ${type}: none says what it has.`
+      : `Free disk of ${executorId}, or start an executor of type ${type} that has more.`;
+  },
   paused: () => 'Resume it, once what it was paused for is over.',
   limited: (_, { limit }) =>
     `Raise ${limit?.name ?? 'the limit'} if more is meant to run, or wait.`,

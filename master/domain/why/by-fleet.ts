@@ -244,11 +244,13 @@ function allFull(asked: Asked, executors: readonly Executor[], facts: Facts): Re
   for (const one of executors) if (diskOf(one) > diskOf(roomiest)) roomiest = one;
   const most = roomiest.readiness.diskBytes;
   const room = most === null ? 'none says what it has' : `${roomiest.id} has most, ${inMb(most)}`;
+  const who = executors.length === 1 ? roomiest.id : 'these';
+  const remedy = most === null ? `Set scratchDir of ${who}` : `Free disk of ${roomiest.id}`;
   return {
     reason: 'not_ready',
     key: 'not_ready disk',
     message: `${fittingInWords(executors)}, without the free disk that it needs (${inMb(diskBytes)}): ${room}.`,
-    facts: { ...facts, executorId: roomiest.id, diskBytes },
-    remedies: () => [started(asked, `Free disk of ${roomiest.id}, or start`)],
+    facts: { ...facts, ...(most !== null && { executorId: roomiest.id }), diskBytes },
+    remedies: () => [started(asked, `${remedy}, or start`)],
   };
 }

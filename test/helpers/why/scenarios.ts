@@ -207,6 +207,17 @@ export const scenarios: readonly Scenario[] = [
     change: 'Free disk of x, or start another executor of type echo.',
   },
   {
+    reason: 'not_ready',
+    of: 'a disk of which nobody says anything',
+    build: async (bench) => {
+      await bench.connect({ executorId: 'x', ...unready(null, null) });
+      await bench.submit(asked({ diskBytes: 8e9 }));
+    },
+    message:
+      '1 fitting executor, without the free disk that it needs (8000 MB): none says what it has.',
+    change: 'Set scratchDir of x, or start another executor of type echo.',
+  },
+  {
     reason: 'limited',
     of: 'all tasks, and one comes first',
     build: async (bench) => {

@@ -1,5 +1,9 @@
 /** Tasks that need free disk, and executors that say how much they have. */
 import { expect } from 'chai';
+import { waitingFindings } from '../../../master/domain/health/waiting.ts';
+import { ALL } from '../../../master/domain/model/task-filter.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
+import { headsOf } from '../../../master/domain/why/heads.ts';
 import * as fc from 'fast-check';
 import type { ExecutorHello, NewTask } from '../../../master/domain/events.ts';
 import { diskClassOf, kindKeyOf, kindOf } from '../../../master/domain/model/task.ts';
@@ -51,7 +55,17 @@ describe('a task that needs disk', () => {
       message:
         '1 fitting executor, without the free disk that it needs (10000 MB): none says what it has.',
     });
+    const advice = () => {
+      const { heads } = atOnce(headsOf(scheduler.state, scheduler.now, ALL));
+      return waitingFindings(heads, scheduler.now).map((one) => one.advice);
+    };
+    expect(advice()).to.deep.equal([
+      'Set scratchDir of executors of type echo: none says what it has.',
+    ]);
     connect('y', 2 * GB);
+    expect(advice()).to.deep.equal([
+      'Free disk of y, or start an executor of type echo that has more.',
+    ]);
     expect(why().message).to.match(/^2 fitting executors, .*: y has most, 2000 MB\.$/);
   });
 
