@@ -87,6 +87,9 @@ export const bookingStates = [
 /** Why an executor takes no tasks. */
 export const absences = ['away', 'draining', 'not_ready'] as const;
 
+/** Why one that a booking has is of no use to it. */
+export const unreadyReasons = [...absences, 'refusing'] as const;
+
 /** What can become of a callback once its task has ended. */
 export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;
 

@@ -73,9 +73,11 @@ function quoted(text: string): string {
 
 /** Who cannot serve, and why: another takes its place. */
 export function unreadyInWords({ executor_id, reason, message }: Unready): string {
+  const said = message ?? 'it does not say why';
+  if (reason === 'refusing') return `${executor_id} takes no task: ${said}`;
   const why =
-    reason === 'away' ? 'it is not connected' : reason === 'draining' ? 'it drains' : message;
-  return `${executor_id}: ${why ?? 'it does not say why'}`;
+    reason === 'away' ? 'it is not connected' : reason === 'draining' ? 'it drains' : said;
+  return `${executor_id}: ${why}`;
 }
 
 type Unready = BookingView['unready'][number];

@@ -12,7 +12,7 @@ import {
   TASK_TYPE_EXPECTED,
   TASK_TYPE_PATTERN,
 } from '../limits.ts';
-import { absences, bookingStates } from '../words.ts';
+import { bookingStates, unreadyReasons } from '../words.ts';
 
 const labels = z.array(label).max(8);
 const seconds = (max: number) => z.number().min(0).max(max);
@@ -93,7 +93,7 @@ export const bookingView = z.object({
     .array(
       z.object({
         executor_id: z.string(),
-        reason: z.enum(absences),
+        reason: z.enum(unreadyReasons),
         message: z.string().nullable().describe('In its own words.'),
       }),
     )

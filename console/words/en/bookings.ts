@@ -48,6 +48,7 @@ export const enBookings = {
   'bookings.unready.away': 'not connected',
   'bookings.unready.draining': 'draining',
   'bookings.unready.not_ready': 'not ready',
+  'bookings.unready.refusing': 'takes no task',
   'bookings.at-risk': 'Too few executors since capacity changed, or a limit is lower',
   'bookings.windows': 'Windows that follow',
   'bookings.skipped': 'Left out:',

@@ -49,6 +49,7 @@ export const zhBookings: Readonly<Record<keyof typeof enBookings, string>> = {
   'bookings.unready.away': '未连接',
   'bookings.unready.draining': '正在排空',
   'bookings.unready.not_ready': '未就绪',
+  'bookings.unready.refusing': '不接受任务',
   'bookings.at-risk': '容量变化后执行器不够，或限制调低了',
   'bookings.windows': '之后的时段',
   'bookings.skipped': '已跳过：',

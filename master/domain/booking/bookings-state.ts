@@ -10,6 +10,8 @@ export interface ActiveBooking {
   reserved: { readonly type: string; readonly group: string; readonly count: number };
   /** Executors that are about to be bound, by id. */
   readonly kept: Map<string, Executor>;
+  /** Who has refused a task of it, or not answered, since it ran one last; bound anew only after that time. */
+  readonly refusedBy: Map<Executor, Refusal>;
   /** Executors that it should have by now, and has not. */
   shortCount: number;
   /** Somebody who becomes free may be of use to it. */
@@ -25,6 +27,12 @@ export interface ActiveBooking {
   /** `ranMs` that its row does not say yet, and when it last did. */
   unwrittenRanMs: number;
   ranWrittenAt: number;
+}
+
+interface Refusal {
+  readonly until: number;
+  /** Why, in its own words where it has any. */
+  readonly message: string;
 }
 
 /** That executor has an attempt of another booking now, or of none. */

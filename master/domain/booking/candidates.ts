@@ -9,6 +9,7 @@ import {
   pinnedTo,
   pinOf,
 } from '../model/executor.ts';
+import type { Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { currentTask } from '../steps/occupation.ts';
 import { bindsAt, type Booking } from './booking.ts';
@@ -134,6 +135,69 @@ export class Among {
       return mayTake(this.#state, booking, executor, pool);
     };
   }
+}
+
+/** An offer of a task of its booking came to nothing: another that is free takes its place. */
+export function noteRefusal(
+  { bookings }: State,
+  executor: Executor,
+  { booking }: Task,
+  until: number,
+  message: string,
+): void {
+  const active = bookings.active.get(booking ?? '');
+  if (active === undefined || executor.booking !== booking) return;
+  active.refusedBy.set(executor, { until, message });
+  bookings.isUnsettled = true;
+}
+
+/** It does run one of its tasks. */
+export function forgetRefusal({ bookings }: State, executor: Executor, { booking }: Task): void {
+  if (bookings.active.get(booking ?? '')?.refusedBy.delete(executor)) bookings.isUnsettled = true;
+}
+
+/**
+ * Executors that it has and that are of use to it; one that has a task of it is its own whatever has become of it, and
+ * one that refuses or leaves offers unanswered is of none.
+ */
+export function isOfUse(
+  state: State,
+  booking: Booking,
+  executorId: string,
+  isFitting = (executor: Executor) => fits(executor, booking),
+): boolean {
+  const executor = state.executors.get(executorId);
+  if (executor === undefined) return false;
+  const { occupation } = executor;
+  const isRefusing = hasRefused(state, booking.id, executor);
+  if (occupation?.booking === booking.id) {
+    return !isRefusing || currentTask(state, executor, occupation) !== null;
+  }
+  return !isRefusing && isServing(executor) && isFitting(executor);
+}
+
+/** Nothing tells of it while no task waits. */
+function hasRefused({ bookings }: State, id: string, executor: Executor): boolean {
+  if ((bookings.taskCounts.get(id) ?? 0) === 0) return false;
+  return bookings.active.get(id)?.refusedBy.has(executor) ?? false;
+}
+
+/** Those that it has and that are of no use to it; last those that refuse: one of these may take the next task. */
+export function unfitAmong(
+  state: State,
+  booking: Booking,
+  ids: readonly string[],
+  isFitting: (executor: Executor) => boolean,
+): { readonly unfit: readonly string[]; readonly refusingCount: number } {
+  const unfit = ids.filter((id) => !isOfUse(state, booking, id, isFitting));
+  const isRefusing = (id: string): boolean => {
+    const executor = state.executors.get(id);
+    if (executor === undefined || !hasRefused(state, booking.id, executor)) return false;
+    return isServing(executor) && isFitting(executor);
+  };
+  const refusing = unfit.filter(isRefusing);
+  const others = unfit.filter((id) => !refusing.includes(id));
+  return { unfit: [...others, ...refusing], refusingCount: refusing.length };
 }
 
 /** Whether it may be booked so, whoever has it now. */

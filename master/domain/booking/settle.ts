@@ -25,6 +25,7 @@ import {
   leftTo,
   type Promised,
   promisedTo,
+  unfitAmong,
 } from './candidates.ts';
 import { makeRoom, preempt } from './preempt.ts';
 
@@ -149,19 +150,6 @@ function letAllGo(state: State, active: ActiveBooking): void {
   for (const executor of active.kept.values()) letGo(state, active, executor);
 }
 
-/** Executors that it has and that are of use to it; one that has a task of it is its own whatever has become of it. */
-export function isOfUse(
-  state: State,
-  booking: Booking,
-  executorId: string,
-  isFitting = (executor: Executor) => fits(executor, booking),
-): boolean {
-  const executor = state.executors.get(executorId);
-  if (executor === undefined) return false;
-  if (executor.occupation?.booking === booking.id) return true;
-  return isServing(executor) && isFitting(executor);
-}
-
 function bind(
   state: State,
   active: ActiveBooking,
@@ -173,23 +161,25 @@ function bind(
   const isFitting = among.fitter(bookedBefore);
   const isAwaited = (id: string) => now < active.graceUntil && !state.executors.has(id);
   const booking = withAbsences(state, bookedBefore, isAwaited, now, out);
-  const unfit = booking.executors
-    .map(({ executorId }) => executorId)
-    .filter((id) => !isOfUse(state, booking, id, isFitting) && !isAwaited(id));
+  const ids = booking.executors.map(({ executorId }) => executorId);
+  const here = ids.filter((id) => !isAwaited(id));
+  const { unfit, refusingCount } = unfitAmong(state, booking, here, isFitting);
   let missing = booking.count - (booking.executors.length - unfit.length);
   let endingCount = 0;
   if (missing > 0) {
     const promised = leftTo(state, booking, unfit, among);
-    const chosen = chosenFor(state, active, booking, among, promised, missing);
+    const chosen = chosenFor(state, active, booking, { among, promised, now }, missing);
     missing -= chosen.length;
     const ending = missing > 0 ? endingSoon(state, booking) : [];
     const poolOf = (executor: Executor) => among.bookable.poolFor(booking.type, executor);
     const mayHave = (executor: Executor) => promised.take(poolOf(executor));
     endingCount = Math.min(missing, ending.filter(mayHave).length);
-    if (missing > endingCount && among.giving.length > 0) {
+    // Nobody is interrupted for one that is there, and has refused one task.
+    const goneCount = missing - endingCount - refusingCount;
+    if (goneCount > 0 && among.giving.length > 0) {
       const mayTake = among.fittingOne(booking);
       const mayGive = (one: Executor) => mayTake(one) && mayHave(one);
-      const taken = preempt(state, among.giving, missing - endingCount, mayGive, now, out);
+      const taken = preempt(state, among.giving, goneCount, mayGive, now, out);
       chosen.push(...taken);
       missing -= taken.length;
     }
@@ -206,17 +196,22 @@ function bind(
   tell(state, out, 'booking.short', now, { type, group }, data);
 }
 
+interface Choice {
+  readonly among: Among;
+  readonly promised: Promised;
+  readonly now: number;
+}
+
 /** Those that are free; first those that were kept for it: their inputs may be near. */
 function chosenFor(
   state: State,
-  { kept }: ActiveBooking,
+  { kept, refusedBy }: ActiveBooking,
   booking: Booking,
-  among: Among,
-  promised: Promised,
+  { among, promised, now }: Choice,
   countMax: number,
 ): Executor[] {
   const scoreOf = (executor: Executor): number | null => {
-    if (!isFree(executor)) return null;
+    if (!isFree(executor) || (refusedBy.get(executor)?.until ?? now) > now) return null;
     return kept.has(executor.id) ? 0 : 1 + isNeeded(executor);
   };
   const chosen = new Set<Executor>();
@@ -250,6 +245,7 @@ function bindAll(
   for (const executor of chosen) {
     takeFromOthers(state, active, executor);
     active.kept.delete(executor.id);
+    active.refusedBy.delete(executor);
     executor.keptUntil = null;
     state.bookings.boundTo.set(executor.id, id);
   }
@@ -350,6 +346,7 @@ export function activate(
     id,
     reserved: { type, group, count: 0 },
     kept: new Map(),
+    refusedBy: new Map(),
     shortCount: 0,
     isWanting: true,
     graceUntil,

@@ -154,8 +154,12 @@ function fullOf({ bookings: { taskCounts } }: State, id: string | null) {
 }
 
 /** One more of its tasks is there, or one fewer. */
-export function countBooked({ bookings: { taskCounts } }: State, id: string, by: number): void {
-  taskCounts.set(id, Math.max(0, (taskCounts.get(id) ?? 0) + by));
+export function countBooked({ bookings }: State, id: string, by: number): void {
+  const { taskCounts, active } = bookings;
+  const count = Math.max(0, (taskCounts.get(id) ?? 0) + by);
+  taskCounts.set(id, count);
+  // Whoever has refused the last one lacks nothing for those that may follow.
+  if (count === 0 && (active.get(id)?.refusedBy.size ?? 0) > 0) bookings.isUnsettled = true;
 }
 
 /** A task of it is offered: somebody has come. */

@@ -3,6 +3,7 @@
  * newest attempt of a live task may change it (P4). A stale one is refused, told to stop, and
  * changes nothing.
  */
+import { forgetRefusal, noteRefusal } from '../booking/candidates.ts';
 import { noteRan } from '../booking/tasks.ts';
 import { checkpointSaved, logEnded } from '../changes.ts';
 import { tellAttempt, tellByExecutor, tellSoon } from '../feed/tell.ts';
@@ -67,6 +68,7 @@ export function markRunning(state: State, task: Task, now: number, out: Output):
   if (executor !== undefined) {
     occupy(state, executor, occupationBy(state, executor, task, true));
     task.incarnation ??= executor.incarnation;
+    forgetRefusal(state, executor, task);
   }
   if (task.state === 'running') return;
   task.state = 'running';
@@ -143,7 +145,7 @@ function attemptRejected(
   }
   const error = { message: event.message, details: JSON.stringify({ code: event.code }) };
   if (executor !== undefined) {
-    coolDown(state, executor, task, now);
+    coolDown(state, executor, task, now, event.message);
     free(state, executor, now);
   }
   endAttempt(state, task, { outcome: 'rejected', error }, now, out);
@@ -153,8 +155,15 @@ function attemptRejected(
  * The pair is kept apart for a while, and an executor that keeps refusing is left alone for one
  * that grows, so that neither a pair nor an executor can spin.
  */
-export function coolDown(state: State, executor: Executor, task: Task, now: number): void {
+export function coolDown(
+  state: State,
+  executor: Executor,
+  task: Task,
+  now: number,
+  message: string,
+): void {
   const { coolDownMs } = state.policy;
+  noteRefusal(state, executor, task, now + coolDownMs, message);
   executor.coolDowns.set(task.id, now + coolDownMs);
   state.deadlines.push({ at: now + coolDownMs, kind: 'rested', executor });
   rest(state, executor, now);
@@ -303,7 +312,7 @@ function attemptEnded(
 function givenBack(state: State, task: Task, executor: Executor, now: number, out: Output): void {
   const count = (state.givenBack.get(task.seq) ?? 0) + 1;
   state.givenBack.set(task.seq, count);
-  coolDown(state, executor, task, now);
+  coolDown(state, executor, task, now, 'given back, and nobody had asked for it');
   if (count <= RETURN_COUNT_MAX) {
     return endAttempt(state, task, { outcome: 'returned', error: null }, now, out);
   }

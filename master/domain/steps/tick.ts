@@ -210,8 +210,9 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
 /** No answer to the offer. The executor stays occupied until it says something about it. */
 function assignTimedOut(state: State, task: Task, now: number, out: Output): void {
   const executor = holderOf(state, task);
-  if (executor !== undefined) coolDown(state, executor, task, now);
-  const error = { message: 'no answer to the assignment in time' };
+  const message = 'no answer to the assignment in time';
+  if (executor !== undefined) coolDown(state, executor, task, now, message);
+  const error = { message };
   endAttempt(state, task, { outcome: 'assign_timeout', error }, now, out);
 }
 

@@ -1,7 +1,7 @@
 /** Bookings for people, with what memory knows of them beside their rows. */
 import type { Booking } from '../booking/booking.ts';
+import { isOfUse } from '../booking/candidates.ts';
 import { riskInWords } from '../booking/planning.ts';
-import { isOfUse } from '../booking/settle.ts';
 import { absenceOf } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 
@@ -19,7 +19,8 @@ export interface SeenBooking {
 
 export interface Unready {
   readonly executorId: string;
-  readonly reason: NonNullable<ReturnType<typeof absenceOf>>;
+  /** `refusing`: it did not take the last of its tasks that it was offered. */
+  readonly reason: NonNullable<ReturnType<typeof absenceOf>> | 'refusing';
   /** In its own words; null: it says nothing. */
   readonly message: string | null;
 }
@@ -49,10 +50,17 @@ function* unreadyOf(state: State, booking: Booking): Generator<Unready> {
     // Who is silent has its task until its lease ends, and whether it still works nobody knows.
     const isHere = executor?.connected ?? false;
     if (isHere && isOfUse(state, booking, executorId)) continue;
-    const reason = executor === undefined ? 'away' : absenceOf(executor);
+    const absence = executor === undefined ? 'away' : absenceOf(executor);
+    const refusal = executor && state.bookings.active.get(booking.id)?.refusedBy.get(executor);
+    const reason = absence ?? (refusal ? 'refusing' : null);
     // It may not run its tasks any more, and is replaced by the next that is free.
     if (reason === null) continue;
-    const message = reason === 'not_ready' ? (executor?.readiness.reason ?? null) : null;
-    yield { executorId, reason, message };
+    const messages = {
+      away: null,
+      draining: null,
+      not_ready: executor?.readiness.reason,
+      refusing: refusal?.message,
+    };
+    yield { executorId, reason, message: messages[reason] ?? null };
   }
 }

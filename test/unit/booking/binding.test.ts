@@ -1,6 +1,8 @@
 /** Who is kept and bound, where admission has divided a booking over pools, and who looks again when that changes. */
 import { expect } from 'chai';
+import { bookingFinders } from '../../../master/domain/alerts/booking-findings.ts';
 import type { Output } from '../../../master/domain/effects.ts';
+import { seenBooking } from '../../../master/domain/views/bookings.ts';
 import { asked, type Asked, bookingIn, FROM } from './asked.ts';
 import { HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
@@ -72,6 +74,97 @@ describe('who is bound', () => {
       scheduler.connect('b-other', { types: ['echo', 'other'] });
       scheduler.pass(10 * SECOND);
       expect(boundTo()).to.deep.equal(['a-gpu', 'b-other']);
+    });
+  });
+
+  describe('takes its tasks, or makes room for another', () => {
+    const seen = () => seenBooking(scheduler.state, 'bk-1');
+    const alerted = () => {
+      const { state, now } = scheduler;
+      return [...bookingFinders.booking_short({ namespace: 'default', state, now })].length;
+    };
+    beforeEach(() => {
+      scheduler.connect('e1');
+      book();
+      scheduler.submit({ id: 'push', booking: 'bk-1', assignTimeoutMs: 5 * SECOND });
+      passTo(FROM - 30 * SECOND);
+      expect(boundTo()).to.deep.equal(['e1']);
+    });
+
+    it('at once, where it refuses one and another is idle', () => {
+      scheduler.connect('e2');
+      passTo(FROM);
+      const out = scheduler.reject('e1');
+      expect(boundTo()).to.deep.equal(['e2']);
+      expect(told(out)).to.deep.equal(['booking.bound']);
+      expect(offers(out)).to.deep.equal(['push']);
+      expect(scheduler.task('push').executorId).to.equal('e2');
+      expect(seen()).to.deep.include({ unready: [], shortCount: 0 });
+      expect(offers(scheduler.submit({ id: 'other' }))).to.deep.equal(['other']);
+    });
+
+    it('at once, where it does not answer and another is idle', () => {
+      scheduler.connect('e2');
+      passTo(FROM);
+      const out = scheduler.pass(5 * SECOND);
+      expect(boundTo()).to.deep.equal(['e2']);
+      expect(scheduler.task('push').executorId).to.equal('e2');
+      expect(told(out)).to.deep.equal(['booking.bound']);
+    });
+
+    it('once another is free: until then it stays, and is said to refuse', () => {
+      passTo(FROM);
+      expect(told(scheduler.reject('e1'))).to.deep.equal(['booking.short']);
+      const unready = [{ executorId: 'e1', reason: 'refusing', message: 'not now' }];
+      expect(seen()).to.deep.include({ unready, shortCount: 1 });
+      expect(alerted()).to.equal(1);
+      // It is asked again, and nothing is told anew.
+      expect(told(scheduler.pass(10 * SECOND))).to.deep.equal([]);
+      expect(scheduler.task('push').executorId).to.equal('e1');
+      expect(told(scheduler.reject('e1'))).to.deep.equal([]);
+      expect(boundTo()).to.deep.equal(['e1']);
+      scheduler.connect('e2');
+      expect(boundTo()).to.deep.equal(['e2']);
+      expect(scheduler.task('push').executorId).to.equal('e2');
+      expect(alerted()).to.equal(0);
+    });
+
+    it('not while it runs one after all', () => {
+      passTo(FROM);
+      scheduler.reject('e1');
+      scheduler.pass(10 * SECOND);
+      scheduler.accept('e1');
+      scheduler.connect('e2');
+      expect(boundTo()).to.deep.equal(['e1']);
+      expect(seen()).to.deep.include({ unready: [], shortCount: 0 });
+    });
+
+    it('and lacks nothing once the task that it refused has gone', () => {
+      passTo(FROM);
+      scheduler.reject('e1');
+      scheduler.command({ type: 'cancelRequested', taskId: 'push' });
+      expect(seen()).to.deep.include({ unready: [], shortCount: 0 });
+      scheduler.connect('e2');
+      expect(boundTo()).to.deep.equal(['e1']);
+    });
+
+    it('for no other that has just refused one as well', () => {
+      scheduler.connect('e2');
+      passTo(FROM);
+      scheduler.reject('e1');
+      scheduler.reject('e2');
+      expect(boundTo()).to.deep.equal(['e2']);
+      scheduler.pass(10 * SECOND);
+      expect(boundTo()).to.deep.equal(['e1']);
+    });
+
+    it('without an end of what others run', () => {
+      set({ preemptible: true });
+      scheduler.connect('e2');
+      scheduler.run('e2', { id: 'endless' });
+      passTo(FROM);
+      expect(ended(scheduler.reject('e1'))).to.deep.equal([]);
+      expect(boundTo()).to.deep.equal(['e1']);
     });
   });
 
