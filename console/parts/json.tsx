@@ -1,6 +1,6 @@
 /** JSON of others as it is written: every digit, `1.0`, keys in their order. Only white space between values is ours. */
 import { useState } from 'preact/hooks';
-import { visibleJson, visibleText } from '@soda-scheduler/protocol';
+import { visibleJson } from '@soda-scheduler/protocol';
 import { t } from '../words/words.ts';
 import { Copy } from './copy.tsx';
 import { indented } from './indented.ts';
@@ -36,7 +36,7 @@ export function ErrorDetails({ text }: { readonly text: string }) {
     <details>
       <summary>{t('json.stack')}</summary>
       <pre tabIndex={0} role="region" aria-label={t('json.stack')}>
-        {visibleText(stack)}
+        {stack}
       </pre>
       <Json text={text} label={t('task.error')} />
     </details>

@@ -1,7 +1,7 @@
 /** What all pages have: a heading with what can be done, what stands there before there is an answer, and empty lists. */
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { visibleJson } from '@soda-scheduler/protocol';
+import { visibleText } from '@soda-scheduler/protocol';
 import type { Place } from '../frame/place.ts';
 import type { Resource } from '../frame/resource.ts';
 import { t } from '../words/words.ts';
@@ -15,7 +15,7 @@ interface HeadProps {
 
 export function Head({ title, children, actions }: HeadProps) {
   useEffect(() => {
-    document.title = visibleJson(`${title} · Soda`);
+    document.title = visibleText(`${title} · Soda`);
   }, [title]);
   return (
     <header class="head">

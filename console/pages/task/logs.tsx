@@ -371,8 +371,8 @@ function Line({ line }: { readonly line: LogLine }) {
       <time dateTime={at}>{new Date(at).toLocaleTimeString('en-GB')}</time>
       <b>{level}</b>
       <span>
-        {visibleText(text)}
-        {fields !== undefined && <span class="soft"> {visibleText(JSON.stringify(fields))}</span>}
+        {text}
+        {fields !== undefined && <span class="soft"> {JSON.stringify(fields)}</span>}
       </span>
     </li>
   );

@@ -43,15 +43,15 @@ describe('what the console shows', () => {
     expect(headOf('why', 'all_busy')).to.equal('所有执行器都在忙。');
   });
 
-  it('turns no direction of writing, and stays as it is where it is typed', () => {
-    const text = 'a\u202Eb';
+  it('turns no direction of writing, hides nothing, and stays as it is where it is typed', () => {
+    const text = 'a\u202Eb\u001b[31m\n';
     const shown = (type: string, props: object) => {
       showWhole({ type, props: props as { children: string } });
       return props;
     };
     expect(shown('p', { title: text, children: [text, ['c', 1, text]] })).to.deep.equal({
-      title: 'a\\u202eb',
-      children: ['a\\u202eb', ['c', 1, 'a\\u202eb']],
+      title: 'a\\u202eb\\u001b[31m\n',
+      children: ['a\\u202eb\\u001b[31m\n', ['c', 1, 'a\\u202eb\\u001b[31m\n']],
     });
     expect(shown('input', { value: text })).to.deep.equal({ value: text });
   });
