@@ -66,15 +66,15 @@ export const zhFound = {
   'alert.say.running_long.usual':
     '类型 {type} 的任务 {task_id} 在执行器 {executor_id} 上已运行 {ran}（限值 {limit}，即同类第 95 百分位的 3 倍）。',
   'alert.say.started_late':
-    '最近 {window} 内，类型 {type} 有 {count} 个任务未按时开始，最后一个是 {task_id}（限值 {limit}）。',
+    '最近 {window}内，类型 {type} 有 {count} 个任务未按时开始，最后一个是 {task_id}（限值 {limit}）。',
   'alert.say.backlog': '类型 {type} 有 {count} 个任务在等待（限值 {limit}）。',
   'alert.say.callback_gave_up':
-    '最近 {window} 内放弃了 {count} 个发往 {origin} 的回调（限值 {limit}）{because}。',
+    '最近 {window}内放弃了 {count} 个发往 {origin} 的回调（限值 {limit}）{because}。',
   'alert.say.callback_backlog': '{count} 个回调等待发送（限值 {limit}）。',
   'alert.say.executor_flapping':
-    '执行器 {executor_id} 在最近 {window} 内连接了 {count} 次（限值 {limit}）。',
+    '执行器 {executor_id} 在最近 {window}内连接了 {count} 次（限值 {limit}）。',
   'alert.say.executor_flapping.host':
-    '最近 {window} 内，主机 {host} 上有 {count} 个执行器启动后不到 {short} 就离开（限值 {limit}），每次的 ID 都不同。',
+    '最近 {window}内，主机 {host} 上有 {count} 个执行器启动后不到 {short} 就离开（限值 {limit}），每次的 ID 都不同。',
   'alert.say.executor_not_ready':
     '执行器 {executor_id} 未就绪已有 {lasts}（限值 {limit}）{because}。',
   'alert.say.booking_short':

@@ -25,7 +25,7 @@ export const zhSet: Readonly<Record<keyof typeof enSet, string>> = {
   'rules.when': '触发条件',
   'rules.threshold': '阈值',
   'rules.window': '统计时段',
-  'rules.within': '{length} 内',
+  'rules.within': '{length}内',
   'rules.by-itself': '平常的 3 倍',
   'rules.reasons': '等待原因',
   'rules.receivers': '通知',
