@@ -73,11 +73,12 @@ export function DayTurns({ of: job, day, zone, turns, isUnknown, span, reload }:
   );
 }
 
-/** What has been, newest first, below what is about to come. */
+/** From now on, what comes next first, and below it back from now. */
 function nearest(turns: readonly Turn[]): readonly Turn[] {
-  const sorted = turns.toSorted((a, b) => (shownAt(a) < shownAt(b) ? 1 : -1));
-  const coming = sorted.filter(({ isToCome }) => isToCome).slice(-COMING_MAX);
-  return [...coming, ...sorted.filter(({ isToCome }) => !isToCome)].slice(0, ROWS_MAX);
+  const sorted = turns.toSorted((a, b) => (shownAt(a) < shownAt(b) ? -1 : 1));
+  const coming = sorted.filter(({ isToCome }) => isToCome).slice(0, COMING_MAX);
+  const been = sorted.filter(({ isToCome }) => !isToCome).toReversed();
+  return [...coming, ...been].slice(0, ROWS_MAX);
 }
 
 const layoutOf = (job: JobView, zone: string, reload: () => void) => ({
