@@ -276,9 +276,10 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
 
   it('fits a phone', async () => {
     await page.setViewportSize({ width: 375, height: 812 });
+    await api('POST', '/type/film/pause', { reason: 'x'.repeat(180) });
     const hashes = ['tasks', 'overview', 'executors', 'audit', 'alerts', 'namespaces', 'tokens'];
     const set = ['alert-rules', 'alert-receivers', 'define/film', 'limits', 'pauses', 'types'];
-    for (const hash of [...hashes, ...set, 'operations', 'reports', 'task/evil-1']) {
+    for (const hash of [...hashes, ...set, 'operations', 'reports', 'type/film', 'task/evil-1']) {
       await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.loading').first().waitFor({ state: 'detached' });
@@ -298,6 +299,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     const copy = await params.getByRole('button', { name: 'Copy as stored' }).boundingBox();
     const text = await params.getByRole('region').boundingBox();
     expect((copy?.y ?? 0) + (copy?.height ?? 0), 'the button').to.be.at.most(text?.y ?? 0);
+    await api('POST', '/type/film/resume');
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
