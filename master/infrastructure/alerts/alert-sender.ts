@@ -5,6 +5,7 @@
 import type { AlertSender, AlertTry, Clock } from '../../application/ports.ts';
 import type { AlertReceiver } from '../../domain/alerts/rule.ts';
 import { type AddressPolicy, checkedLookup, type Resolve } from '@soda-scheduler/address-policy';
+import { visibleJson } from '@soda-scheduler/protocol';
 import { CallbackSigner } from '../callbacks/callback-message.ts';
 import { CallbackRequests } from '../callbacks/callback-request.ts';
 import { channels, refusalIn } from './channels.ts';
@@ -76,7 +77,8 @@ export class HttpAlertSender implements AlertSender {
     // Wall time: receivers compare it with theirs.
     const now = Date.now();
     const { url, body } = channels[channel](message, receiver, new URL(given ?? ''), now);
-    const json = JSON.stringify(body);
+    // To programs it says the same.
+    const json = visibleJson(JSON.stringify(body));
     const secrets = secret === null ? this.#options.secrets : [secret];
     const signer = channel === 'webhook' ? new CallbackSigner(secrets) : null;
     const { status, text } = await this.#requests.post({

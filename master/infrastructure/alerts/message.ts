@@ -1,5 +1,8 @@
-/** What receivers of alerts are told, for people and for programs. Pure. */
-import type { AlertMessage } from '@soda-scheduler/protocol';
+/**
+ * What receivers of alerts are told, for people and for programs. Whoever writes the words of an alert steers nobody's
+ * terminal, and turns no line around. Pure.
+ */
+import { type AlertMessage, visibleText } from '@soda-scheduler/protocol';
 import type { AlertDelivery, ToldAlert } from '../../application/ports.ts';
 import type { Alert } from '../../domain/alerts/alert.ts';
 
@@ -35,13 +38,13 @@ export function textOf(message: Told): string {
     moreCount === 0
       ? []
       : [`And ${moreCount} more: soda alert list, with --state cleared for what is over.`];
-  return [...title, ...told.map(linesOf), ...more].join('\n\n');
+  return visibleText([...title, ...told.map(linesOf), ...more].join('\n\n'));
 }
 
 function headOf({ event, alert: { severity, rule, subject, namespace } }: ToldAlert): string {
   const where = namespace === null || namespace === 'default' ? '' : ` in ${namespace}`;
   const state = event === 'cleared' ? 'over' : event === 'test' ? 'test' : severity;
-  return `[${state}] ${rule}: ${subject}${where}`;
+  return visibleText(`[${state}] ${rule}: ${subject}${where}`);
 }
 
 function linesOf(told: ToldAlert): string {

@@ -1,7 +1,7 @@
 /** What the channels of alerts make of words that somebody else has written. */
 import { expect } from 'chai';
 import { channels } from '../../../master/infrastructure/alerts/channels.ts';
-import type { Told } from '../../../master/infrastructure/alerts/message.ts';
+import { textOf, titleOf, type Told } from '../../../master/infrastructure/alerts/message.ts';
 
 const words = 'a <at user_id="all">x</at> <@all> <!channel> @all 1 < 2';
 const message: Told = {
@@ -40,6 +40,21 @@ describe('the channels of alerts', () => {
       .and.not.include('<@');
     // Who is called is said beside the text.
     expect(bodyOf('dingtalk').at).to.deep.equal({ isAtAll: false, atMobiles: [], atUserIds: [] });
+  });
+
+  it('let nobody who writes them steer a terminal, or turn a line around', () => {
+    const [told] = message.told;
+    if (told === undefined) throw new Error('there is one');
+    const hostile = '\u001b[2J\u202Egnp.exe\u2066';
+    const alert = { ...told.alert, subject: hostile, message: `${hostile}\nnext` };
+    const of: Told = { ...message, told: [{ event: 'raised', alert }] };
+    const shown = String.raw`\u001b[2J\u202egnp.exe\u2066`;
+    expect(titleOf(of)).to.equal(`[info] message: ${shown}`);
+    expect(textOf(of).split('\n').slice(0, 3)).to.deep.equal([
+      `[info] message: ${shown}`,
+      shown,
+      'next',
+    ]);
   });
 
   it('tell of what is over as of something past', () => {

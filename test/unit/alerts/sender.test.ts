@@ -28,15 +28,16 @@ describe('the sender of alerts', () => {
   });
 
   /** As `soda alert test` does. */
-  async function begin() {
+  async function begin(change: Partial<AlertReceiver> = {}) {
     const { port } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/`;
     const ops: AlertReceiver = {
       ...{ name: 'ops', channel: 'slack', to: [], url, secret: null, template: null },
+      ...change,
     };
     const tried = sender.send(ops, { id: 'd', told: [], moreCount: 0 });
     const [req] = (await once(server, 'request')) as [IncomingMessage];
-    return { tried, closed: once(req.socket, 'close') };
+    return { req, tried, closed: once(req.socket, 'close') };
   }
 
   it('gives up within a quarter of a minute, and says why', async () => {
@@ -48,6 +49,17 @@ describe('the sender of alerts', () => {
     await clock.pass(1_000);
     expect(await tried).to.deep.equal({ error: 'no answer within 15 s', isFinal: false });
     await closed;
+  });
+
+  it('sends JSON that turns no line around, and says the same', async () => {
+    const turned = 'abc\u202Eexe.\u2066txt';
+    const template = JSON.stringify({ turned });
+    const { req, tried } = await begin({ channel: 'json', template });
+    const body = (await req.setEncoding('utf8').toArray()).join('');
+    expect(body).to.equal(String.raw`{"turned":"abc\u202eexe.\u2066txt"}`);
+    expect(JSON.parse(body)).to.deep.equal({ turned });
+    sender.stop();
+    await tried;
   });
 
   it('ends what it waits for once it is stopped', async () => {
