@@ -1,9 +1,9 @@
 /** A new task: a form made of the schema of its type where there is one, and else its params as JSON. */
-import type { TypeList } from '@soda-scheduler/protocol';
+import { NEW_TASK_TYPE_PATTERN, TASK_TYPE_EXPECTED, type TypeList } from '@soda-scheduler/protocol';
 import type { Request } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
-import { type Field, textOf, type Typed } from '../../parts/form/fields.ts';
+import { type Field, textOf, type Typed, WrongField } from '../../parts/form/fields.ts';
 import { Head } from '../../parts/page.tsx';
 import { t } from '../../words/words.ts';
 import { checkedParams, paramsFields } from './params-fields.ts';
@@ -75,7 +75,7 @@ function requestOf({ named, namespace, params, typed, key }: Filled): Request {
     ...(id !== '' && { id }),
     ...(priority !== '' && { priority: priorityOf(priority) }),
   };
-  const task = `${JSON.stringify(said).slice(0, -1)},"params":${checkedParams(params, typed)}}`;
+  const task = `${JSON.stringify(said).slice(0, -1)},"params":${paramsBeside(type, () => checkedParams(params, typed))}}`;
   return {
     method: 'POST',
     path: '/task/submit',
@@ -83,6 +83,16 @@ function requestOf({ named, namespace, params, typed, key }: Filled): Request {
     bodyText: `{"task":${task},"user":${JSON.stringify({ group })}}`,
     ...repeatable(id, key),
   };
+}
+
+/** The master, which is not asked while params are no JSON, cannot say then that no type is called so. @throws {WrongField} */
+function paramsBeside(type: string, read: () => string): string {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof WrongField) || NEW_TASK_TYPE_PATTERN.test(type)) throw error;
+    throw new WrongField('task.type', TASK_TYPE_EXPECTED, [error, ...error.others]);
+  }
 }
 
 /** A task that somebody has given an id is known by that. */

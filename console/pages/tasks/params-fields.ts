@@ -1,5 +1,5 @@
 /** The fields of params: one for each that their schema names, and else one of JSON. */
-import { type Field, textOf, type Typed, WrongField } from '../../parts/form/fields.ts';
+import { checkAll, type Field, textOf, type Typed, WrongField } from '../../parts/form/fields.ts';
 import { t } from '../../words/words.ts';
 import { PARAMS, paramName, paramsText, type SchemaField } from './schema-fields.ts';
 
@@ -33,10 +33,12 @@ export function paramsOf(fields: readonly SchemaField[] | null, typed: Typed): s
 
 /** The same, once each is JSON by itself: so a place in it is one in what was typed. @throws {WrongField} */
 export function checkedParams(fields: readonly SchemaField[] | null, typed: Typed): string {
-  for (const field of paramsFields(fields)) {
-    const text = textOf(field, typed);
-    if (text.trim() !== '') check(field, text);
-  }
+  checkAll(
+    paramsFields(fields).map((field) => () => {
+      const text = textOf(field, typed);
+      if (text.trim() !== '') check(field, text);
+    }),
+  );
   return paramsOf(fields, typed);
 }
 

@@ -73,11 +73,29 @@ export function localOf(instant: string | number | null | undefined): string {
 export class WrongField extends Error {
   override readonly name = 'WrongField';
   readonly field: string;
+  /** What is wrong with others. */
+  readonly others: readonly WrongField[];
 
-  constructor(field: string, message: string) {
+  constructor(field: string, message: string, others: readonly WrongField[] = []) {
     super(message);
     this.field = field;
+    this.others = others;
   }
+}
+
+/** Each is asked, though one before it is wrong. @throws {WrongField} the first that is, with the others. */
+export function checkAll(checks: readonly (() => void)[]): void {
+  const wrong: WrongField[] = [];
+  for (const check of checks) {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof WrongField)) throw error;
+      wrong.push(error, ...error.others);
+    }
+  }
+  const [first, ...others] = wrong;
+  if (first !== undefined) throw new WrongField(first.field, first.message, others);
 }
 
 /** What they say: fields that are left empty are left out. @throws {WrongField} */
@@ -137,15 +155,9 @@ export function faultsOf(
   error: unknown,
   fields: readonly Field[],
 ): { readonly wrong: Wrong; readonly others: readonly Fault[] } {
-  const { problem, field, message } = error as {
-    readonly problem?: { readonly errors?: readonly Fault[] };
-    readonly field?: string;
-    readonly message?: string;
-  };
-  const faults =
-    error instanceof WrongField
-      ? [{ field: field ?? '', message: message ?? '' }]
-      : (problem?.errors ?? []);
+  const { problem } = error as { readonly problem?: { readonly errors?: readonly Fault[] } };
+  const faults: readonly Fault[] =
+    error instanceof WrongField ? [error, ...error.others] : (problem?.errors ?? []);
   const wrong: Record<string, string> = {};
   const others: Fault[] = [];
   for (const fault of faults) {

@@ -58,6 +58,13 @@ export function itFillsForms(of: () => Console, logIn: () => Promise<void>): voi
     await submit().click();
     await says(/task id conflict/);
     expect(await names()).to.deep.equal(['task.id']);
+    await go('#/new-task');
+    await page.getByLabel('Type', { exact: false }).first().fill('no type');
+    await page.getByLabel('Group').fill('video');
+    await page.getByLabel('Params').fill('{');
+    await submit().click();
+    await says(/^SyntaxError/);
+    expect(await names()).to.deep.equal(['task.type', 'task.params']);
 
     await go('#/new-task?type=without');
     await page.getByLabel('Params').fill('{"a":1,}');

@@ -18,6 +18,8 @@ import {
   localOf,
   WrongField,
 } from '../../../console/parts/form/fields.ts';
+import { checkedParams, paramsFields } from '../../../console/pages/tasks/params-fields.ts';
+import { fieldsOf } from '../../../console/pages/tasks/schema-fields.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
 import { plainRule } from '../../../master/domain/alerts/rule.ts';
 import { alertKinds, type AlertRuleView, differences } from '@soda-scheduler/protocol';
@@ -79,6 +81,22 @@ describe('forms of the console', () => {
     expect(faultsOf(new WrongField('template', 'no JSON'), fields).wrong).to.deep.equal({
       template: 'no JSON',
     });
+  });
+
+  it('say of all fields what is wrong, though the master is not asked', () => {
+    const number = { type: 'integer' };
+    const schema = { type: 'object', properties: { a: number, b: number, c: number } };
+    const params = fieldsOf(schema);
+    const typed = { 'task.params.a': 'many', 'task.params.b': '1,2', 'task.params.c': '1' };
+    let found: unknown;
+    try {
+      checkedParams(params, typed);
+    } catch (error) {
+      found = error;
+    }
+    const { wrong, others } = faultsOf(found, paramsFields(params));
+    expect(Object.keys(wrong)).to.deep.equal(['task.params.a', 'task.params.b']);
+    expect(others).to.deep.equal([]);
   });
 
   it('know what rules of each kind hold by default', () => {
