@@ -2,7 +2,14 @@
 import { expect } from 'chai';
 import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
 import { jobFields, withTyped } from '../../../console/pages/jobs/define/job-fields.ts';
-import { byDay, comingTurn, countsOf, pastTurn } from '../../../console/pages/jobs/month/turns.ts';
+import {
+  byDay,
+  comingTurn,
+  countsOf,
+  nearest,
+  pastTurn,
+  type Turn,
+} from '../../../console/pages/jobs/month/turns.ts';
 import { dayIn, instantOf, startOf, timeIn } from '../../../console/pages/jobs/month/zones.ts';
 import { isDay, isMonth, monthAfter, weeksOf } from '../../../console/parts/days.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
@@ -77,6 +84,19 @@ describe('the console pages of jobs', () => {
       const [zone = '', local = ''] = asked.split(' ');
       expect(new Date(instantOf(zone, local)).toISOString(), asked).to.equal(`${instant}:00.000Z`);
     }
+  });
+
+  it('tell of a day what comes next first, and below it what was, back from now', () => {
+    const at = (hour: number, isToCome: boolean): Turn => {
+      const nominal = new Date(Date.UTC(2026, 10, 28, hour)).toISOString();
+      return {
+        ...{ key: String(hour), trigger: 'a', nominal, to: nominal, at: null, state: 'runs' },
+        ...{ count: 1, reason: null, calendar: null, taskId: null, isToCome },
+      };
+    };
+    const hours = Array.from({ length: 40 }, (_, hour) => hour);
+    const shown = nearest(hours.map((hour) => at(hour, hour >= 3))).map(({ key }) => Number(key));
+    expect(shown).to.deep.equal([...hours.slice(3, 33), 2, 1, 0]);
   });
 
   it('put each time on the day on which it is looked for, one that is moved on both', () => {

@@ -9,12 +9,18 @@ import { Table } from '../../../parts/table.tsx';
 import { dayText } from '../../../parts/time.tsx';
 import { t, wordOf } from '../../../words/words.ts';
 import { pathOf } from '../steer.tsx';
-import { comingTurn, pastTurn, shownAt, type Turn } from './turns.ts';
+import {
+  COMING_MAX,
+  comingTurn,
+  nearest,
+  pastTurn,
+  ROWS_MAX,
+  shownAt,
+  type Turn,
+} from './turns.ts';
 import { zoneOf } from '../trigger-words.ts';
 import { clockIn, timeIn } from './zones.ts';
 
-const ROWS_MAX = 200;
-const COMING_MAX = 30;
 const COMING_MS = 20_000;
 const NO_STATES: ReadonlyMap<string, string> = new Map();
 
@@ -71,14 +77,6 @@ export function DayTurns({ of: job, day, zone, turns, isUnknown, span, reload }:
       {isCut && rows.length > 0 && <p class="note">{t('month.cut', { n: rows.length })}</p>}
     </section>
   );
-}
-
-/** From now on, what comes next first, and below it back from now. */
-function nearest(turns: readonly Turn[]): readonly Turn[] {
-  const sorted = turns.toSorted((a, b) => (shownAt(a) < shownAt(b) ? -1 : 1));
-  const coming = sorted.filter(({ isToCome }) => isToCome).slice(0, COMING_MAX);
-  const been = sorted.filter(({ isToCome }) => !isToCome).toReversed();
-  return [...coming, ...been].slice(0, ROWS_MAX);
 }
 
 const layoutOf = (job: JobView, zone: string, reload: () => void) => ({

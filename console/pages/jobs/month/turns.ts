@@ -6,6 +6,9 @@ import { dayIn } from './zones.ts';
 
 /** Of a month, and of several times in a row that are looked at. */
 const DAYS_MAX = 31;
+/** Of a day: of what is to come, and of all. */
+export const COMING_MAX = 30;
+export const ROWS_MAX = 200;
 
 /** One time, or several in a row of which the same became. */
 export interface Turn {
@@ -83,4 +86,12 @@ export function countsOf(turns: readonly Turn[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { state, count } of turns) counts.set(state, (counts.get(state) ?? 0) + count);
   return counts;
+}
+
+/** From now on, what comes next first, and below it back from now. */
+export function nearest(turns: readonly Turn[]): readonly Turn[] {
+  const sorted = turns.toSorted((a, b) => (shownAt(a) < shownAt(b) ? -1 : 1));
+  const coming = sorted.filter(({ isToCome }) => isToCome).slice(0, COMING_MAX);
+  const been = sorted.filter(({ isToCome }) => !isToCome).toReversed();
+  return [...coming, ...been].slice(0, ROWS_MAX);
 }
