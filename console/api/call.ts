@@ -14,11 +14,14 @@ export class Refused extends Error {
   override readonly name = 'Refused';
   readonly status: number;
   readonly problem: Partial<Problem>;
+  /** After so many seconds it may be asked again; null: it has not said when. */
+  readonly retryAfter: number | null;
 
-  constructor(status: number, problem: Partial<Problem>) {
+  constructor(status: number, problem: Partial<Problem>, retryAfter: string | null = null) {
     super(problem.detail ?? `HTTP ${status}`);
     this.status = status;
     this.problem = problem;
+    this.retryAfter = retryAfter === null ? null : Number(retryAfter);
   }
 }
 
@@ -130,7 +133,7 @@ export async function callForText(request: Request): Promise<string> {
   if (isAway) throw new Away(`HTTP ${answer.status}`);
   if (problem === null) return text;
   if (answer.status === 401) loggedOut();
-  throw new Refused(answer.status, problem);
+  throw new Refused(answer.status, problem, answer.headers.get('retry-after'));
 }
 
 /** @throws {Refused} @throws {Away} */

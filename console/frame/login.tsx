@@ -1,6 +1,6 @@
 /** Asks for a token, and gives it to the master, which answers with a cookie: the page keeps nothing of it. */
 import { useEffect, useState } from 'preact/hooks';
-import { Away, call } from '../api/call.ts';
+import { Away, call, Refused as RefusedCall } from '../api/call.ts';
 import { Refused } from '../parts/page.tsx';
 import { t } from '../words/words.ts';
 import { Choices } from './choices.tsx';
@@ -39,8 +39,7 @@ export function Login({ hasEnded, settings, change, look, done }: Props) {
       await look();
       done();
     } catch (error) {
-      if (error instanceof Away) setProblem(t('asking.away'));
-      else setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(refusalOf(error));
     }
   };
   return (
@@ -76,4 +75,15 @@ export function Login({ hasEnded, settings, change, look, done }: Props) {
       <Choices settings={settings} change={change} />
     </main>
   );
+}
+
+function refusalOf(error: unknown): string {
+  if (error instanceof Away) return t('asking.away');
+  if (error instanceof RefusedCall) {
+    const { status, problem, retryAfter } = error;
+    if (status === 401)
+      return t(problem.reason === 'token_expired' ? 'login.expired' : 'login.unknown');
+    if (status === 429 && retryAfter !== null) return t('login.locked', { seconds: retryAfter });
+  }
+  return error instanceof Error ? error.message : String(error);
 }

@@ -31,6 +31,9 @@ export const en = {
   'login.why': 'This master opens to those who have a token: it was started with some.',
   'login.token': 'Token',
   'login.how': 'An admin makes a token for each person:',
+  'login.unknown': 'This master does not know the token.',
+  'login.expired': 'This token has expired.',
+  'login.locked': 'Too many wrong logins have come from this address: try again in {seconds} s.',
   'login.ended':
     'Your login has ended: the master was started again, the token was revoked or has expired, or it was not used for half a day. Log in again, and you are where you were.',
   'login.executor':

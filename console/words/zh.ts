@@ -34,6 +34,9 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'login.why': '此主节点启动时配置了令牌，需持令牌访问。',
   'login.token': '令牌',
   'login.how': '管理员为每个人创建令牌：',
+  'login.unknown': '此主节点不认识该令牌。',
+  'login.expired': '该令牌已过期。',
+  'login.locked': '来自此地址的错误登录过多，请在 {seconds} 秒后重试。',
   'login.ended':
     '登录已结束：主节点重启过，令牌被吊销或已过期，或者半天没有使用。请重新登录，登录后会回到原来的位置。',
   'login.executor': '这是执行器的令牌。控制台需要角色为 read、submit、operate 或 admin 的令牌。',
