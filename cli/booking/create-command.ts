@@ -116,10 +116,13 @@ function requestOf(options: CreateOptions): BookingRequest & { from: string; to:
 /** What may help where nothing is free, of that only what whoever asks may do. */
 async function remedies(
   client: SodaClient,
-  { type, requires = [] }: BookingRequest,
+  { type, requires = [], every }: BookingRequest,
   { message }: SodaError,
 ): Promise<string[]> {
-  const none = 'no such window is free in the days around it';
+  const none =
+    every === undefined
+      ? 'no such window is free in the days around it'
+      : 'no other time near to it was found at which all of its windows fit';
   // It is named already, and no executor would help.
   if (message.includes(': max_running of ')) return [none];
   const { role } = await client.whoami();

@@ -65,7 +65,9 @@ const window = z.object({ from: z.string(), to: z.string() });
 /** What else a refused booking is answered with. */
 export const freeWindows = z
   .array(window.extend({ count: z.int().describe('So many executors are free in all of it.') }))
-  .describe('Windows of that length that would be taken, the earliest first.');
+  .describe(
+    'Windows of that length that would be taken, the earliest first; of what recurs first ones, with which all would be.',
+  );
 
 export const bookingView = z.object({
   booking_id: z.string(),

@@ -137,7 +137,10 @@ interface FreeProps {
 }
 
 function Free({ of: { windows, wanted }, fill }: FreeProps) {
-  if (windows.length === 0) return <p role="status">{t('book.none-free')}</p>;
+  if (windows.length === 0) {
+    const recurs = (wanted['every'] ?? '') !== '';
+    return <p role="status">{t(recurs ? 'book.none-free.all' : 'book.none-free')}</p>;
+  }
   const [from, to] = [Date.parse(wanted['from'] ?? ''), Date.parse(wanted['to'] ?? '')];
   const count = Number(wanted['count'] || 1);
   return (

@@ -69,5 +69,6 @@ export const enBookings = {
   'book.requires.hint': 'Labels that the executors must have; executor:<id> for a certain one.',
   'book.free': 'Free instead: choose one, and book again',
   'book.none-free': 'Nothing of this length is free in the days around it.',
+  'book.none-free.all': 'No other time near to it was found at which all of its windows fit.',
   'book.so-many': '{n} free|{n} free',
 } as const;

@@ -22,6 +22,8 @@ import type { PlannedWindow } from '../plan/plan.ts';
 import { occurrencesOf, type Recurrence } from '../plan/recurrence.ts';
 import { putBooking } from './rows.ts';
 
+const MINUTE_MS = 60_000;
+
 type Recurring = Pick<BookingSpec, 'firstFrom' | 'windowMs' | 'everyMs' | 'zone'>;
 
 export function recurrenceOf(
@@ -143,8 +145,11 @@ export function riskInWords(state: State, booking: Booking, window: BookedWindow
   return isDeclared ? 'the capacity of its type is less' : 'executors have gone';
 }
 
-interface Refused {
+export interface Refused {
   readonly refused: Wish;
+  /** How many windows it has that are planned, and those after that one that do not fit either. */
+  readonly windowCount: number;
+  readonly others: readonly { readonly from: number }[];
   /** In words; null: it is that executors are taken, or too few. */
   readonly reason: string | null;
   readonly free: FreeWindow[];
@@ -175,17 +180,40 @@ export function admit(
   const admission = plan.admit(wishes);
   if ('refused' in admission) {
     const { refused } = admission;
-    const from = Math.max(now, refused.from - FREE_BEFORE_MS);
-    const within = { from, to: refused.to + FREE_AFTER_MS };
-    const ceilings = ceilingsOf(state, spec, within);
-    const free = plan.free({ ...refused, ceilings }, within);
-    return { refused, reason: inTheWay(state, spec, refused), free };
+    const others = wishes
+      .slice(wishes.indexOf(refused) + 1)
+      .filter((wish) => 'refused' in plan.admit([wish]));
+    const reason = inTheWay(state, spec, refused);
+    const free = freeInstead(state, spec, refused, now);
+    return { refused, windowCount: wishes.length, others, reason, free };
   }
   const divided = windows.map((window, at) => ({
     ...window,
     parts: admission.divisions[at] ?? null,
   }));
   return { windows: divided };
+}
+
+/** Of one that recurs only what all of its windows fit with: each as the first of them. */
+function freeInstead(state: State, spec: BookingSpec, refused: Wish, now: number): FreeWindow[] {
+  const { plan } = state.bookings;
+  const from = Math.max(now, refused.from - FREE_BEFORE_MS);
+  const within = { from, to: refused.to + FREE_AFTER_MS };
+  const ceilings = ceilingsOf(state, spec, within);
+  const free = plan.free({ ...refused, ceilings }, within);
+  if (spec.everyMs === null) return free;
+  const lengthMs = refused.to - refused.from;
+  return free.flatMap((window) => {
+    const nearest = Math.max(window.from, Math.min(refused.from, window.to - lengthMs));
+    // People type whole minutes.
+    const at = Math.ceil(nearest / MINUTE_MS) * MINUTE_MS;
+    const firstFrom = spec.firstFrom + at - refused.from;
+    if (firstFrom <= now) return [];
+    const moved = windowsAfter({ ...spec, firstFrom }, now, WINDOWS_MAX);
+    const admission = plan.admit(moved.map((each) => wishOf(state, spec, each)));
+    const first = { from: firstFrom, to: firstFrom + spec.windowMs, count: spec.count };
+    return 'refused' in admission ? [] : [first];
+  });
 }
 
 /** Who has come since is promised to nobody yet: bookings that are short may have it. */

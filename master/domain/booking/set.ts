@@ -4,14 +4,14 @@ import type { CommandOutcome } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { tell } from '../feed/tell.ts';
 import { pinnedTo } from '../model/executor.ts';
-import { type Booking, isBookingOver } from './booking.ts';
+import { type Booking, type BookingSpec, isBookingOver } from './booking.ts';
 import type { State } from '../state/state.ts';
 import { BOOKINGS_MAX, HOLD_MS, SKIPS_MAX } from './booking-bounds.ts';
 import { advance, endWindow } from './due.ts';
-import { admit, enterPlan, leavePlan, recurrenceOf, withNext } from './planning.ts';
+import { admit, enterPlan, leavePlan, recurrenceOf, type Refused, withNext } from './planning.ts';
 import { beginsAt } from '../plan/recurrence.ts';
 import { putBooking } from './rows.ts';
-import { instantInWords, windowInWords } from './words.ts';
+import { beginInWords, instantInWords, windowInWords } from './words.ts';
 
 export type OnBooking = Extract<
   Event,
@@ -29,6 +29,9 @@ export function onBooking(state: State, event: OnBooking, now: number, out: Outp
   out.effects.push({ type: 'reply', request, reply: outcomeOf(state, event, now, out) });
 }
 
+/** Beginnings of windows that do not fit, of one that recurs. */
+const OTHERS_SAID = 3;
+
 function outcomeOf(state: State, event: OnBooking, now: number, out: Output): CommandOutcome {
   if (event.type === 'bookingRequested') return book(state, event, now, out);
   const booking = state.bookings.byId.get(event.bookingId);
@@ -42,6 +45,22 @@ function outcomeOf(state: State, event: OnBooking, now: number, out: Output): Co
   if (event.type === 'bookingSkipped') return skip(state, booking, event.from, now, out);
   endWindow(state, booking, 'canceled', now, out);
   return { kind: 'done' };
+}
+
+function refusalInWords(
+  { type, count, zone }: BookingSpec,
+  { refused, windowCount, others, reason }: Refused,
+): string {
+  const missing = count === 1 ? 'no executor' : `no ${count} executors`;
+  const free = `of type ${type} ${count === 1 ? 'is' : 'are'} free`;
+  const what = `${missing} ${free} from ${windowInWords(refused.from, refused.to, zone)}`;
+  const begins = others.slice(0, OTHERS_SAID).map(({ from }) => beginInWords(from, zone));
+  const rest = others.length > begins.length ? ', …' : '';
+  const more =
+    others.length === 0
+      ? ''
+      : `, nor in ${others.length} more of its next ${windowCount} windows: ${begins.join(', ')}${rest}`;
+  return reason === null ? what + more : `${what}${more}: ${reason}`;
 }
 
 function book(
@@ -66,13 +85,11 @@ function book(
   const spec = { ...asked, holdMs };
   const admission = admit(state, spec, now);
   if ('refused' in admission) {
-    const { from, to } = admission.refused;
-    const { count } = spec;
-    const missing = count === 1 ? 'no executor' : `no ${count} executors`;
-    const free = `of type ${type} ${count === 1 ? 'is' : 'are'} free`;
-    const what = `${missing} ${free} from ${windowInWords(from, to, spec.zone)}`;
-    const message = admission.reason === null ? what : `${what}: ${admission.reason}`;
-    return { kind: 'conflict', message, free: admission.free };
+    return {
+      kind: 'conflict',
+      message: refusalInWords(spec, admission),
+      free: admission.free,
+    };
   }
   const { windows } = admission;
   const [first] = windows;

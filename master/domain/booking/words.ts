@@ -9,6 +9,11 @@ export function windowInWords(from: number, to: number, zone: string | null): st
   return `${at(from)} to ${at(to)} (${zone})`;
 }
 
+/** By the same clock, which is not named again. */
+export function beginInWords(at: number, zone: string | null): string {
+  return zone === null ? instantInWords(at) : instantInWords(wallOf(zone, at)).slice(0, -1);
+}
+
 /** By UTC, to the second. */
 export function instantInWords(at: number): string {
   const seconds = Math.floor(timeOf(at) / 1000);

@@ -1,5 +1,7 @@
 /** When recurring bookings are: by the clock on the wall where they are days apart. */
 import { expect } from 'chai';
+import { asked, type Asked, FROM } from './asked.ts';
+import { HOUR, MINUTE, Scheduler } from '../../helpers/domain.ts';
 import {
   beginsAt,
   occurrencesOf,
@@ -122,5 +124,50 @@ describe('occurrences of a booking', () => {
       to: at('1990-01-01T00:01Z'),
     });
     expect(beginnings(minutely, '2026-07-02T12:00Z', '2026-07-02T12:02Z').length).to.equal(2);
+  });
+});
+
+describe('a booking that recurs, and does not fit', () => {
+  const DAY = 24 * HOUR;
+  let scheduler: Scheduler;
+  const book = (fields: Partial<Asked>) => {
+    const booking = asked(fields);
+    const { reply } = scheduler.command({ type: 'bookingRequested', booking });
+    const message = reply && 'message' in reply ? (reply.message ?? '') : '';
+    return { kind: reply?.kind, message, free: (reply && 'free' in reply && reply.free) || [] };
+  };
+
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    scheduler.connect('e1');
+    for (const day of [3, 4, 5, 6, 7]) book({ id: `d${day}`, firstFrom: FROM + day * DAY });
+  });
+
+  it('is said to in each of its windows', () => {
+    const at = (day: number) => new Date(FROM + day * DAY).toISOString().replace('.000', '');
+    const { message } = book({ id: 'daily', everyMs: DAY });
+    expect(message).to.contain(`from ${at(3)} to `);
+    const begins = `${at(4)}, ${at(5)}, ${at(6)}, …`;
+    expect(message.endsWith(`, nor in 4 more of its next 30 windows: ${begins}`)).to.equal(true);
+  });
+
+  it('is told of times at which all of them do', () => {
+    // What is free after the first of these is not on the next day.
+    book({ id: 'later', firstFrom: FROM + 4 * DAY + 10 * MINUTE });
+    const { free } = book({ id: 'daily', everyMs: DAY });
+    const begins = free.map(({ from }) => from);
+    expect(begins).to.include(FROM - 10 * MINUTE);
+    expect(begins).to.not.include(FROM + 10 * MINUTE);
+    for (const { from, to, count } of free) {
+      expect([to - from, count]).to.deep.equal([10 * MINUTE, 1]);
+      const id = `daily-${from}`;
+      expect(book({ id, everyMs: DAY, firstFrom: from }).kind).to.equal('done');
+      scheduler.command({ type: 'bookingCanceled', bookingId: id, groups: null });
+    }
+  });
+
+  it('is told of none where there is none', () => {
+    const whole = { firstFrom: FROM - HOUR + MINUTE, windowMs: 20 * DAY, everyMs: 21 * DAY };
+    expect(book({ id: 'monthly', ...whole })).to.deep.include({ kind: 'conflict', free: [] });
   });
 });
