@@ -6,6 +6,7 @@ import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'no
 import path from 'node:path';
 import type { HistoryQuery } from '@soda-scheduler/client';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { lockFile, unlockFile } from './export-lock.ts';
 
 /** So often it is noted how far it is: to wait for the disk after each page would take longer than the export. */
 const NOTE_MS = 1_000;
@@ -45,9 +46,23 @@ export class ExportFile {
    * @throws {Failure} it is there already, another export has begun to write it, or nobody knows how far it is.
    */
   static async open(name: string, asked: string, begin: () => Progress): Promise<ExportFile> {
-    if ((await sizeOf(name)) !== null) {
-      throw new Failure(`${name} is there already: move it, or name another`, ExitCode.usage);
+    await expectNone(name);
+    await lockFile(name);
+    try {
+      return await ExportFile.#openLocked(name, asked, begin);
+    } catch (error) {
+      await unlockFile(name);
+      throw error;
     }
+  }
+
+  static async #openLocked(
+    name: string,
+    asked: string,
+    begin: () => Progress,
+  ): Promise<ExportFile> {
+    // Another may have ended it meanwhile.
+    await expectNone(name);
     const left = await leftOf(name);
     if (left !== null && left.asked !== asked) {
       const message = `${name}.part is of another export (${left.asked}): delete it and ${name}.resume, or name another file`;
@@ -87,12 +102,14 @@ export class ExportFile {
     } finally {
       await directory.close();
     }
+    await unlockFile(this.#name);
   }
 
   /** It is not whole, and is gone on with later. */
   async close(): Promise<void> {
     await this.#note().catch(() => undefined);
     await this.#part.close().catch(() => undefined);
+    await unlockFile(this.#name).catch(() => undefined);
   }
 
   /** How far it is, once all up to there is on disk: beyond that a power cut leaves anything. */
@@ -107,6 +124,11 @@ export class ExportFile {
     await rename(`${name}.new`, name);
     this.#notedAt = performance.now();
   }
+}
+
+async function expectNone(name: string): Promise<void> {
+  if ((await sizeOf(name)) === null) return;
+  throw new Failure(`${name} is there already: move it, or name another`, ExitCode.usage);
 }
 
 /** Null: there is nothing to go on with. @throws {Failure} what there is cannot be gone on with. */

@@ -1,0 +1,53 @@
+/** One export at a time writes a file. */
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { ExportFile } from '../../../cli/history/export-file.ts';
+
+describe('the file of an export', () => {
+  let directory: string;
+  let name: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'soda-export-'));
+    name = path.join(directory, 'all.ndjson');
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  const open = () =>
+    ExportFile.open(name, 'asked', () => ({ query: {}, cursor: null, bytes: 0, count: 0 }));
+  const refused = () =>
+    open().then(
+      () => 'opened',
+      (error: Error) => error.message,
+    );
+
+  it('is written by one at a time, and gone on with by the next', async () => {
+    const tries = await Promise.allSettled([open(), open(), open()]);
+    const [file, ...others] = tries.filter((one) => one.status === 'fulfilled');
+    expect(others).to.deep.equal([]);
+    for (const one of tries) {
+      if (one.status === 'rejected') expect(one.reason.message).to.match(/^another export writes/);
+    }
+    await file?.value.write('one\n', { query: {}, cursor: 'c', count: 1 });
+    await file?.value.close();
+    const next = await open();
+    expect(next.progress.count).to.equal(1);
+    expect(await refused()).to.match(/^another export writes/);
+    await next.finish();
+    expect(await readdir(directory)).to.deep.equal(['all.ndjson']);
+    expect(await refused()).to.match(/is there already/);
+  });
+
+  it('is free once its process is gone, as far as that can be known', async () => {
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    await writeFile(`${name}.lock`, JSON.stringify({ pid, host: hostname() }));
+    const file = await open();
+    await file.close();
+    await writeFile(`${name}.lock`, JSON.stringify({ pid, host: 'elsewhere' }));
+    expect(await refused()).to.include(`(process ${pid} on elsewhere)`);
+    await writeFile(`${name}.lock`, '');
+    expect(await refused()).to.include(`delete ${name}.lock`);
+  });
+});
