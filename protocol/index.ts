@@ -24,6 +24,7 @@ export * from './json/differences.ts';
 export * from './json/scan.ts';
 export * from './json/slice.ts';
 export type * from './jobs/jobs.ts';
+export * from './jobs/zones.ts';
 export * from './known-names.ts';
 export * from './limits.ts';
 export type * from './api/logs.ts';

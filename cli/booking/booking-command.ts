@@ -8,6 +8,7 @@ import { upTo } from '../task/task-search.ts';
 import { createCommand } from './create-command.ts';
 import {
   executorsInWords,
+  hasZone,
   LOCAL,
   localInstantOf,
   localTime,
@@ -44,7 +45,10 @@ function listCommand(): Command {
     .option('--from <time>', `with a window that ends after this time, ${TIME}`)
     .option('--to <time>', `with a window that begins before this time, ${TIME}`)
     .option('--limit <count>', 'how many at most (default: 20)', count)
-    .addHelpText('after', '\nTimes are those of this machine, also into a pipe: there with tabs.')
+    .addHelpText(
+      'after',
+      '\nTimes are those of the zone of a booking, else of this machine, also into a pipe: there with tabs.',
+    )
     .action(async ({ limit = 20, ...options }: ListOptions) => {
       const { type, group, executor, from, to, ...connection } = options;
       const { client, output } = connect(connection);
@@ -55,8 +59,8 @@ function listCommand(): Command {
         booking.state,
         booking.type,
         booking.group,
-        localTime(booking.from),
-        localTime(booking.to),
+        localTime(booking.from, booking.zone),
+        localTime(booking.to, booking.zone),
         executorsInWords(booking),
         recurrenceInWords(booking),
       ]);
@@ -75,6 +79,7 @@ function getCommand(): Command {
 
 function fieldsOf(booking: BookingView): (readonly [string, string | number | null])[] {
   const { created_by: by } = booking;
+  const timeOf = (instant: string) => localTime(instant, booking.zone);
   return [
     ['booking', booking.booking_id],
     ['state', booking.state],
@@ -82,8 +87,8 @@ function fieldsOf(booking: BookingView): (readonly [string, string | number | nu
     ['group', booking.group],
     ['requires', booking.requires.join(' ')],
     ['labels', booking.labels.join(' ')],
-    ['from', localTime(booking.from)],
-    ['to', localTime(booking.to)],
+    ['from', timeOf(booking.from)],
+    ['to', timeOf(booking.to)],
     ['every', recurrenceInWords(booking)],
     ['executors', executorsInWords(booking)],
     ['bound', booking.executors.join(' ')],
@@ -95,9 +100,9 @@ function fieldsOf(booking: BookingView): (readonly [string, string | number | nu
     ['held before', `${booking.hold} s`],
     ['past its end', booking.overrun === 'allow' ? 'until another booking follows' : 'ended'],
     ...booking.windows.map(({ from, to }) => {
-      return ['then', `${localTime(from)} to ${localTime(to)}`] as const;
+      return ['then', `${timeOf(from)} to ${timeOf(to)}`] as const;
     }),
-    ...booking.skipped.map((from) => ['left out', localTime(from)] as const),
+    ...booking.skipped.map((from) => ['left out', timeOf(from)] as const),
     ['created', by === null ? booking.created_at : `${booking.created_at} by ${by}`],
   ];
 }
@@ -115,14 +120,17 @@ function cancelCommand(): Command {
 function skipCommand(): Command {
   return remoteCommand('skip', 'Leave out one window of a recurring booking.')
     .addArgument(id())
-    .addArgument(new Argument('<from>', `when that window begins, ${LOCAL}`))
+    .addArgument(
+      new Argument('<from>', `when that window begins, by the zone of the booking, ${LOCAL}`),
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  $ soda booking skip bk-0123456789abcdef "2026-12-24 20:00"',
     )
     .action(async (of: string, begin: string, options: ConnectionOptions) => {
       const { client, output } = connect(options);
-      const from = localInstantOf(begin);
+      const zone = hasZone(begin) ? null : (await client.bookings.get(of)).zone;
+      const from = localInstantOf(begin, zone);
       await client.bookings.skip(of, from);
       output.say({ booking_id: of, from, code: 200 }, `skipped: ${of} at ${begin}`);
     });

@@ -49,7 +49,10 @@ export function createCommand(): Command {
     .option('--requires <label...>', 'labels that they must have, all of them')
     .option('--label <label...>', 'labels of its tasks: executors reserved so may be booked too')
     .option('--every <length>', 'again each time after so long, such as 1d or 7d')
-    .option('--zone <zone>', 'where whole days keep the time of the day (default: UTC)')
+    .option(
+      '--zone <zone>',
+      'where whole days keep the time of the day (default: UTC), and of times that say none',
+    )
     .option('--lead <seconds>', 'so long before they are bound (default: 30)', number)
     .option(
       '--hold <seconds>',
@@ -86,16 +89,16 @@ type Options = ConnectionOptions & CreateOptions;
 
 function requestOf(options: CreateOptions): BookingRequest & { from: string; to: string } {
   const { type, group, from: begin, to, for: length, requires, label, every, ...others } = options;
-  const from = localInstantOf(begin);
+  const { count: executors, lead, hold, overrun, zone, maintenance } = others;
+  const from = localInstantOf(begin, zone);
   if ((to === undefined) === (length === undefined)) {
     const both = to === undefined ? '' : ', not both';
     throw new Failure(`say when it ends: --to, or --for${both}`, ExitCode.usage);
   }
   const end =
     length === undefined
-      ? localInstantOf(to ?? '')
+      ? localInstantOf(to ?? '', zone)
       : new Date(Date.parse(from) + lengthOf(length, '--for') * 1000).toISOString();
-  const { count: executors, lead, hold, overrun, zone, maintenance } = others;
   return {
     type,
     group,
@@ -157,10 +160,11 @@ function suggestions(
   const nearest = fitted.toSorted((a, b) => a.away - b.away).slice(0, SUGGESTION_COUNT);
   return nearest.flatMap(({ window, at }) => {
     const executors = Math.min(booking.count ?? 1, window.count);
-    const from = localTime(new Date(at).toISOString());
-    const to = localTime(new Date(at + lengthMs).toISOString());
+    const timeOf = (instant: string) => localTime(instant, booking.zone);
+    const from = timeOf(new Date(at).toISOString());
+    const to = timeOf(new Date(at + lengthMs).toISOString());
     return [
-      `${window.count} free from ${localTime(window.from)} to ${localTime(window.to)}:`,
+      `${window.count} free from ${timeOf(window.from)} to ${timeOf(window.to)}:`,
       `  soda booking create ${typed({ ...booking, from, to, count: executors })}`,
     ];
   });

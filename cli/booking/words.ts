@@ -1,5 +1,6 @@
-/** Windows of bookings, as people write and read them: by the clock of this machine. */
+/** Windows of bookings, as people write and read them: by the clock of their zone, else of this machine. */
 import type { BookingRequest, BookingView } from '@soda-scheduler/client';
+import { instantOfWall, wallOf } from '@soda-scheduler/protocol';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { instantOf } from '../instant.ts';
 
@@ -7,23 +8,48 @@ export const LOCAL = 'such as "2026-12-01 20:00" here, +90min, or 2026-12-01T12:
 
 const WALL = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)$/;
 
-/** As the API takes it. What has no zone is meant by the clock of this machine. @throws {Failure} it is no time. */
-export function localInstantOf(text: string): string {
+/**
+ * As the API takes it. What has no zone is meant by the clock of that one, else of this machine.
+ * @throws {Failure} it is no time, or there is no such zone.
+ */
+export function localInstantOf(text: string, zone: string | null = null): string {
   const [, day, time] = WALL.exec(text) ?? [];
-  const at = new Date(day === undefined ? (instantOf(text) ?? '') : `${day}T${time}`);
+  if (day === undefined) return checked(text, new Date(instantOf(text) ?? ''));
+  const wall = `${day}T${time}`;
+  return checked(text, new Date(zone === null ? wall : instantIn(zone, wall)));
+}
+
+function checked(text: string, at: Date): string {
   if (Number.isNaN(at.getTime())) throw new Failure(`${text}: expected ${LOCAL}`, ExitCode.usage);
   return at.toISOString();
 }
 
-/** `2026-12-01T20:00:00+08:00`: what this machine calls it, and what any other understands. */
-export function localTime(instant: string): string {
+function instantIn(zone: string, wall: string): number {
+  const shown = Date.parse(`${wall}Z`);
+  if (Number.isNaN(shown)) return shown;
+  try {
+    return instantOfWall(zone, shown);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Failure(`--zone ${zone}: expected a zone as Europe/Berlin`, ExitCode.usage);
+  }
+}
+
+/** `2026-12-01T20:00:00+08:00`: what they call it there, else on this machine, and what any other understands. */
+export function localTime(instant: string, zone: string | null = null): string {
   const at = new Date(instant);
-  const offset = -at.getTimezoneOffset();
+  const offset =
+    zone === null
+      ? -at.getTimezoneOffset()
+      : Math.round((wallOf(zone, at.getTime()) - at.getTime()) / 60_000);
   if (offset === 0) return at.toISOString().replace(/\.\d+Z$/, 'Z');
   const wall = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, 19);
   const two = (value: number) => String(Math.floor(Math.abs(value))).padStart(2, '0');
   return `${wall}${offset < 0 ? '-' : '+'}${two(offset / 60)}:${two(Math.abs(offset) % 60)}`;
 }
+
+/** No zone is to be added to it: it says one, or counts from now. */
+export const hasZone = (text: string): boolean => !WALL.test(text);
 
 const UNITS = { s: 1, min: 60, h: 3600, d: 86_400 } as const;
 

@@ -89,7 +89,8 @@ describe('soda booking', function () {
     expect((await soda(['list'])).out).to.equal('');
   });
 
-  it('makes, lists, shows and skips one that recurs, by the clock of this machine', async () => {
+  it('makes, lists, shows and skips one that recurs, by the clock of its zone', async () => {
+    const atZone = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+08:00`);
     await join('push-1');
     const week = ['--for', '2h', '--every', '7d', '--zone', ZONE];
     const made = await create('--from', local(0), ...week, '--label', 'live');
@@ -99,16 +100,19 @@ describe('soda booking', function () {
     expect(rest).to.equal('');
     const [name, state, type, group, from = '', to = '', count, every] = row.split('\t');
     expect([name, state, type, group]).to.deep.equal([id, 'planned', 'push', 'class-7']);
-    expect(Date.parse(from)).to.equal(atLocal(local(0)));
-    expect(Date.parse(to)).to.equal(atLocal(local(2)));
+    expect(from).to.equal(`${local(0).replace(' ', 'T')}:00+08:00`);
+    expect(Date.parse(from)).to.equal(atZone(local(0)));
+    expect(Date.parse(to)).to.equal(atZone(local(2)));
     expect([count, every]).to.deep.equal(['1', `7d ${ZONE}`]);
     const skipped = await soda(['skip', id, local(7 * 24)]);
     expect(skipped.out).to.equal(`skipped: ${id} at ${local(7 * 24)}\n`);
     const wrong = await soda(['skip', id, local(8 * 24)]);
     expect(wrong.err).to.match(/^soda: <from>: expected when a window of it begins/);
     const shown = await fields(id);
-    expect(shown.get('then')).to.match(/^20\d\d-\S+ to 20\d\d-\S+$/);
-    expect(Date.parse(shown.get('left out') ?? '')).to.equal(atLocal(local(7 * 24)));
+    expect(shown.get('then')).to.match(
+      /^20\d\d-\S+T20:00:00\+08:00 to 20\d\d-\S+T22:00:00\+08:00$/,
+    );
+    expect(Date.parse(shown.get('left out') ?? '')).to.equal(atZone(local(7 * 24)));
     expect(Object.fromEntries(shown)).to.include({
       booking: id,
       state: 'planned',
@@ -119,6 +123,11 @@ describe('soda booking', function () {
       'bound before': '30 s',
       'held before': '900 s',
       'past its end': 'ended',
+    });
+    const nowhere = await create('--from', local(0), '--for', '2h', '--zone', 'Nowhere');
+    expect(nowhere).to.include({
+      code: 2,
+      err: 'soda: --zone Nowhere: expected a zone as Europe/Berlin\n',
     });
     expect((await soda(['list', '--type', 'other'])).out).to.equal('');
     expect((await soda(['cancel', id])).out).to.equal(`canceled: ${id}\n`);

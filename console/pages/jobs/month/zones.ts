@@ -1,37 +1,6 @@
 /** Days and times by the clocks of a zone, for calendars that people read. A day is `2026-11-22`. Pure. */
+import { instantOfWall, wallOf } from '@soda-scheduler/protocol';
 import { language } from '../../../words/words.ts';
-
-const DAY_MS = 86_400_000;
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Numbers alone, as clocks of the zone show them. */
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  const [day, time] = [{ year: 'numeric', month: '2-digit', day: '2-digit' }, '2-digit'] as const;
-  const made = new Intl.DateTimeFormat('en-GB', {
-    ...day,
-    ...{ hour: time, minute: time, second: time, hourCycle: 'h23', timeZone: zone },
-  });
-  formats.set(zone, made);
-  return made;
-}
-
-/** Epoch milliseconds, as if the clocks of the zone were those of UTC. */
-function wallOf(zone: string, at: number): number {
-  const parts = new Map(
-    formatOf(zone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
-  const number = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.get(type));
-  return Date.UTC(
-    number('year'),
-    number('month') - 1,
-    ...([number('day'), number('hour'), number('minute'), number('second')] as const),
-  );
-}
 
 export function dayIn(zone: string, at: number): string {
   return new Date(wallOf(zone, at)).toISOString().slice(0, 10);
@@ -53,10 +22,7 @@ export function startOf(zone: string, day: string): number {
  * as they are set forward is as much later.
  */
 export function instantOf(zone: string, local: string): number {
-  const wall = Date.parse(`${local}Z`);
-  const tried = [wall - DAY_MS, wall + DAY_MS].map((at) => wall - (wallOf(zone, at) - at));
-  const shown = tried.filter((at) => wallOf(zone, at) === wall);
-  return shown.length > 0 ? Math.min(...shown) : Math.max(...tried);
+  return instantOfWall(zone, Date.parse(`${local}Z`));
 }
 
 /** `Mon 23 Nov 19:00`. @param year it is told too. */
