@@ -166,6 +166,8 @@ describe('soda booking', function () {
     await run(['type', 'set', 'push', 'capacity=2']);
     await eventually('it fits', async () => (await fields(id)).get('state') === 'planned');
     expect((await fields(id)).has('at risk')).to.equal(false);
+    expect((await run(['type', 'set', 'push', 'capacity='])).code).to.equal(0);
+    expect((await run(['type', 'get', 'push'])).out).to.not.include('capacity');
   });
 
   it('says who is bound, and who of these is of no use', async () => {

@@ -182,6 +182,14 @@ describe('who serves a booking', () => {
     expect(scheduler.state.bookings.byId.get('bk-1')?.state).to.equal('planned');
   });
 
+  it('is missed at the lead where a capacity was taken to have labels that nobody has', () => {
+    set({ capacity: 1 });
+    expect(book({ requires: ['gpu'] })?.kind).to.equal('done');
+    const { told } = passTo(FROM - 30 * SECOND);
+    expect(told.map(({ kind }) => kind)).to.include('booking.short');
+    expect(boundTo()).to.deep.equal([]);
+  });
+
   it('is missed ahead in windows that come later', () => {
     set({ capacity: 2 });
     book({ id: 'other', count: 1, firstFrom: FROM + 24 * HOUR });
