@@ -18,7 +18,7 @@ import {
 import { bookedPools, declaredTypes, labelsOfNone } from './capacity.ts';
 import type { FreeWindow } from '../plan/free.ts';
 import type { Ceiling, Wish } from '../plan/divide.ts';
-import type { PlannedWindow } from '../plan/plan.ts';
+import type { PlannedWindow } from '../plan/planned-window.ts';
 import { occurrencesOf, type Recurrence } from '../plan/recurrence.ts';
 import { putBooking } from './rows.ts';
 

@@ -17,17 +17,9 @@ import {
   type Wish,
 } from './divide.ts';
 import { type FreeWindow, freeWindows } from './free.ts';
+import { isBound, isLacking, type PlannedWindow } from './planned-window.ts';
 import { PoolBook } from './pool-book.ts';
 import type { Claim } from './timeline.ts';
-
-/** A window that was accepted. */
-export interface PlannedWindow extends Wish {
-  readonly id: string;
-  /** In which order they were accepted: the first keep their place when there is less capacity. */
-  readonly order: number;
-  /** Null: it does not fit any more, and takes nothing. */
-  readonly parts: readonly Part[] | null;
-}
 
 interface Held {
   readonly window: PlannedWindow;
@@ -52,16 +44,6 @@ interface ReplanOptions {
   readonly ceilingsOf?: (window: PlannedWindow) => readonly Ceiling[];
 }
 
-/** It is to have more executors than it is promised. */
-function isLacking({ parts, count }: PlannedWindow): boolean {
-  return parts === null || parts.reduce((sum, part) => sum + part.count, 0) < count;
-}
-
-/** It has executors: they are not taken from it for a limit. */
-function isBound({ parts }: PlannedWindow): boolean {
-  return parts?.some(({ executorIds }) => executorIds.length > 0) ?? false;
-}
-
 interface OwnPool extends BookedPool {
   capacity: number;
   readonly executorIds: Set<string>;
@@ -83,6 +65,8 @@ export class BookingPlan {
   #areLimitsNew = false;
   /** Of pools with fewer executors than before, or of which nothing was known: what did fit may not any more. */
   readonly #suspects = new Set<PoolBook>();
+  /** Windows that were left as they are, since nobody knew yet how many executors there are for them. */
+  readonly #unknown = new Set<string>();
   #draft: Draft | null = null;
 
   /** What there is from now on; whoever has windows then has to `replan` them. */
@@ -224,6 +208,7 @@ export class BookingPlan {
    */
   replan(options: ReplanOptions = {}): PlannedWindow[] {
     const { countMax = Infinity, isKnown = () => true, ceilingsOf } = options;
+    if (this.#draft === null) this.#suspectKnown(isKnown);
     const draft = (this.#draft ??= this.#begin());
     const changed: PlannedWindow[] = [];
     let count = 0;
@@ -237,7 +222,7 @@ export class BookingPlan {
       if (isKnown(window)) planned = draft.plan.#planned(window, draft.placesByNeeds);
       else {
         planned = this.#asFarAsKnown(window, draft.plan);
-        this.#suspect(window);
+        this.#unknown.add(id);
       }
       draft.plan.#place(planned);
       if (planned.parts === held.parts) continue;
@@ -264,10 +249,16 @@ export class BookingPlan {
     return { plan, ahead: new Set(windows.map(({ id }) => id)), placesByNeeds: new Map() };
   }
 
-  /** It is looked at again, once somebody knows. */
-  #suspect({ id }: PlannedWindow): void {
-    this.#isChanged = true;
-    for (const [book] of this.#held.get(id)?.inBooks ?? []) this.#suspects.add(book);
+  /** What nobody knew is looked at again once somebody does: not before, since all that is planned is looked at with it. */
+  #suspectKnown(isKnown: (window: PlannedWindow) => boolean): void {
+    for (const id of this.#unknown) {
+      const held = this.#held.get(id);
+      if (held !== undefined && !isKnown(held.window)) continue;
+      this.#unknown.delete(id);
+      if (held === undefined) continue;
+      this.#isChanged = true;
+      for (const [book] of held.inBooks) this.#suspects.add(book);
+    }
   }
 
   /** As it is, where that fits; else divided anew. */

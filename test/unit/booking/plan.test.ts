@@ -306,6 +306,25 @@ describe('BookingPlan', () => {
     expect(plan.replan()).to.have.length(1);
   });
 
+  it('does not look at it again and again until then, and at nothing else for it', () => {
+    const plan = planOf([pool('a', 2)]);
+    book(plan, [wish(0, 5), wish(0, 5), wish(6, 9)]);
+    plan.setPools([]);
+    let isKnown = false;
+    let lookCount = 0;
+    const ceilingsOf = () => {
+      lookCount++;
+      return [];
+    };
+    const replan = () => plan.replan({ isKnown: () => isKnown, ceilingsOf });
+    expect(replan()).to.deep.equal([]);
+    expect(lookCount).to.equal(3);
+    expect(replan()).to.deep.equal([]);
+    expect(lookCount).to.equal(3);
+    isKnown = true;
+    expect(replan()).to.have.length(3);
+  });
+
   it('divides over the least able pools first, all or nothing', () => {
     const plan = planOf([
       pool('gpu', 4, { labels: ['gpu'] }),

@@ -1,7 +1,8 @@
 /** Pools and windows, as tests of the plan have them, and how these are booked. */
 import type { BookedPool } from '../../../master/domain/plan/booked-pool.ts';
 import type { Wish } from '../../../master/domain/plan/divide.ts';
-import { BookingPlan, type PlannedWindow } from '../../../master/domain/plan/plan.ts';
+import { BookingPlan } from '../../../master/domain/plan/plan.ts';
+import type { PlannedWindow } from '../../../master/domain/plan/planned-window.ts';
 
 export const pool = (
   key: string,
