@@ -54,7 +54,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   misfit: {
     status: 400,
     means:
-      'The params do not fit the schema of the type; or it uses a limit that there is not, or names a booking that is for others.',
+      'The params do not fit the schema of the type; or it uses a limit that there is not, or names a booking of another type, or that cannot have it.',
   },
   overdue: { status: 400, means: 'The deadline of the task has passed.' },
   noToken: {
@@ -71,7 +71,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   unknown: {
     status: 404,
     means:
-      'No such task, attempt, operation, executor, type, job, calendar, booking, limit, view, alert, rule, receiver, namespace or token.',
+      'No such task, attempt, operation, executor, type, job, calendar, booking, limit, view, alert, rule, receiver, namespace or token. A booking of another group is as one that there is not.',
   },
   wrongMethod: {
     status: 405,
