@@ -3,15 +3,14 @@ import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { editHandler } from '../../../examples/ffmpeg/edit/edit.ts';
 import type { FfmpegSettings, Renditions } from '../../../examples/ffmpeg/renditions.ts';
-import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 import type { Prober } from '../../../examples/media/probe.ts';
 import { makeNumbered, numbersIn, soundsIn } from './numbered-clips.ts';
+import { mediaFolder } from '../../helpers/media/media-folder.ts';
 
 const range = (from: number, to: number, step = 1) =>
   Array.from({ length: Math.ceil((to - from) / step) }, (_, n) => from + n * step);
@@ -20,11 +19,8 @@ describe('an edit', function () {
   let prober: Prober;
   let root: string;
 
-  before(async function () {
-    const found = await findFfmpeg(process.env).catch(() => null);
-    if (found === null) return this.skip();
-    prober = found;
-    root = mkdtempSync(join(tmpdir(), 'soda-edit-'));
+  mediaFolder('edit', (found, folder) => {
+    [prober, root] = [found, folder];
     const make = (name: string, clip: object) =>
       makeNumbered({
         ...{ ffmpeg: prober.ffmpeg, path: join(root, name), size: '320x180', rate: '25' },
@@ -35,7 +31,6 @@ describe('an edit', function () {
     make('turned.mov', { firstNumber: 70, frameCount: 25, sampleRate: 44_100, turned: true });
     make('ntsc.mov', { rate: '30000/1001', frameCount: 61 });
   });
-  after(() => root && rmSync(root, { recursive: true }));
 
   async function edit(
     params: object,

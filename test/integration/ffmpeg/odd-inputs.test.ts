@@ -6,15 +6,14 @@ import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 import type { Media } from '../../../examples/media/media.ts';
 import { type Prober, probe } from '../../../examples/media/probe.ts';
 import type { Renditions } from '../../../examples/ffmpeg/renditions.ts';
 import { transcodeHandler } from '../../../examples/ffmpeg/transcode.ts';
+import { mediaFolder } from '../../helpers/media/media-folder.ts';
 
 const SOUND = ['-f', 'lavfi', '-i', 'sine=d=2'];
 const picture = (size = '64x36', more = '') => [
@@ -28,13 +27,9 @@ describe('a transcode of an odd input', function () {
   let prober: Prober;
   let root: string;
 
-  before(async function () {
-    const found = await findFfmpeg(process.env).catch(() => null);
-    if (found === null) return this.skip();
-    prober = found;
-    root = mkdtempSync(join(tmpdir(), 'soda-odd-'));
+  mediaFolder('odd', (found, folder) => {
+    [prober, root] = [found, folder];
   });
-  after(() => root && rmSync(root, { recursive: true }));
 
   function make(name: string, ...args: string[]): string {
     execFileSync(prober.ffmpeg, ['-loglevel', 'error', '-y', ...args, join(root, name)]);

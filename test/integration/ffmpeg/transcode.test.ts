@@ -15,7 +15,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
 import { type Prober, probe } from '../../../examples/media/probe.ts';
 import type {
@@ -24,6 +23,7 @@ import type {
   Renditions,
 } from '../../../examples/ffmpeg/renditions.ts';
 import { transcodeHandler } from '../../../examples/ffmpeg/transcode.ts';
+import { mediaFolder } from '../../helpers/media/media-folder.ts';
 
 const CLIP_SECONDS = 2;
 const SMALL = { resolution: '64x48', gop: 10 };
@@ -56,14 +56,10 @@ describe('a transcode', function () {
   let prober: Prober;
   let root: string;
 
-  before(async function () {
-    const found = await findFfmpeg(process.env).catch(() => null);
-    if (found === null) return this.skip();
-    prober = found;
-    root = mkdtempSync(join(tmpdir(), 'soda-transcode-'));
+  mediaFolder('transcode', (found, folder) => {
+    [prober, root] = [found, folder];
     makeClip('clip.mp4', CLIP_SECONDS);
   });
-  after(() => root && rmSync(root, { recursive: true }));
 
   function makeClip(name: string, seconds: number): void {
     const sources = ['-f', 'lavfi', '-i', `testsrc2=s=321x240:r=25:d=${seconds}`];

@@ -2,13 +2,12 @@
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { editHandler } from '../../../../examples/ffmpeg/edit/edit.ts';
-import { findFfmpeg } from '../../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../../examples/media/media-root.ts';
 import type { Prober } from '../../../../examples/media/probe.ts';
+import { mediaFolder } from '../../../helpers/media/media-folder.ts';
 
 const RATE = 48_000;
 
@@ -16,11 +15,8 @@ describe('the sound of an edit', function () {
   let prober: Prober;
   let root: string;
 
-  before(async function () {
-    const found = await findFfmpeg(process.env).catch(() => null);
-    if (found === null) return this.skip();
-    prober = found;
-    root = mkdtempSync(join(tmpdir(), 'soda-edit-sound-'));
+  mediaFolder('edit-sound', (found, folder) => {
+    [prober, root] = [found, folder];
     make('at44100.mkv', 44_100, 20, 20);
     make('at48000.mkv', 48_000, 20, 20);
     make('short.mkv', 44_100, 20, 15);
@@ -29,7 +25,6 @@ describe('the sound of an edit', function () {
       ...['-output_ts_offset', '10', join(root, 'late.mkv')],
     ]);
   });
-  after(() => root && rmSync(root, { recursive: true }));
 
   /** Second n sounds at 200 + 100 n Hz. */
   function make(name: string, sampleRate: number, seconds: number, soundSeconds: number): void {
