@@ -8,6 +8,7 @@ import type Table from 'cli-table3';
 import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
 import { compareBookings } from './bookings/table.ts';
 import { compareBulk } from './bulk.ts';
+import { compareFeed } from './feed/table.ts';
 import { compareJobs } from './jobs/table.ts';
 import { compareLists } from './lists.ts';
 import { compareLogs } from './logs.ts';
@@ -25,6 +26,7 @@ const HELP = `npm run bench -- [one of these] [--quick]
   --bulk      how long while one command cancels 100,000 tasks, how long that takes, and the longest gap of the event
               loop while 1,000 commands come at once
   --logs      how long while one executor logs 10,000 lines a second
+  --feed      what the feed of events and usage cost: processor time of masters with them and without, by turns
   --usage     a million random tasks with kills of the master: what was counted of them, and a recount in SQL
   --jobs      how late runs of jobs come of which a thousand are due in one second, what 100,000 triggers cost
               that are not due, and how a master goes on that finds them an hour behind
@@ -42,6 +44,7 @@ const SCENARIO_NAMES = [
   'lists',
   'bulk',
   'logs',
+  'feed',
   'usage',
   'jobs',
   'bookings',
@@ -52,8 +55,8 @@ const SCENARIO_NAMES = [
 const flag = { type: 'boolean' } as const;
 const value = { type: 'string' } as const;
 const OPTIONS = {
-  ...{ lists: flag, bulk: flag, logs: flag, usage: flag, jobs: flag },
-  ...{ bookings: flag, pages: flag, scale: flag, peers: flag },
+  ...{ lists: flag, bulk: flag, logs: flag, feed: flag, usage: flag },
+  ...{ jobs: flag, bookings: flag, pages: flag, scale: flag, peers: flag },
   ...{ quick: flag, most: flag, help: flag, store: value, only: value, json: value, svg: value },
 };
 /** Of a server that is to hold millions of rows; that of the tests has less. */
@@ -73,6 +76,7 @@ const scenarios: Record<
   lists: compareLists,
   bulk: compareBulk,
   logs: compareLogs,
+  feed: compareFeed,
   usage: compareUsage,
   jobs: compareJobs,
   bookings: compareBookings,

@@ -15,6 +15,36 @@ export interface Throughput {
   readonly callback: boolean;
 }
 
+export const throughputs: readonly Throughput[] = [
+  {
+    name: 'one by one, 64 clients, callback',
+    taskCount: 15_000,
+    clientCount: 64,
+    batchCount: 1,
+    callback: true,
+  },
+  {
+    name: 'batches of 100, callback',
+    taskCount: 30_000,
+    clientCount: 8,
+    batchCount: 100,
+    callback: true,
+  },
+  {
+    name: 'batches of 100, no callback',
+    taskCount: 30_000,
+    clientCount: 8,
+    batchCount: 100,
+    callback: false,
+  },
+];
+
+/** Which master: its settings, and what starts it. */
+export interface MasterKind {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly script?: string;
+}
+
 interface Measured {
   /** From the first submit to the last callback (or the last result). */
   readonly tasksPerSecond: number;
@@ -25,8 +55,9 @@ interface Measured {
 export async function measureThroughput(
   databaseUrl: string | null,
   wanted: Throughput,
+  { env, script }: MasterKind = {},
 ): Promise<Measured> {
-  const master = await startMaster(databaseUrl);
+  const master = await startMaster(databaseUrl, undefined, env, { script });
   const sink = await startSink();
   const fleet = start('./fleet.ts', [master.url, String(EXECUTOR_COUNT)]);
   await fleet.message();

@@ -2,37 +2,9 @@
 import type Table from 'cli-table3';
 import { percentiles } from '../probe.ts';
 import { median, type Scenario, showStep, tableOf } from '../scenario.ts';
-import {
-  LATENCY_PER_SECOND,
-  measureLatency,
-  measureThroughput,
-  type Throughput,
-} from './measure.ts';
+import { LATENCY_PER_SECOND, measureLatency, measureThroughput, throughputs } from './measure.ts';
 
 const LATENCY_SECONDS = 10;
-const throughputs: readonly Throughput[] = [
-  {
-    name: 'one by one, 64 clients, callback',
-    taskCount: 15_000,
-    clientCount: 64,
-    batchCount: 1,
-    callback: true,
-  },
-  {
-    name: 'batches of 100, callback',
-    taskCount: 30_000,
-    clientCount: 8,
-    batchCount: 100,
-    callback: true,
-  },
-  {
-    name: 'batches of 100, no callback',
-    taskCount: 30_000,
-    clientCount: 8,
-    batchCount: 100,
-    callback: false,
-  },
-];
 
 export async function compareSpeed({ stores, scale, roundCount }: Scenario): Promise<Table.Table> {
   const table = tableOf(['', ...stores.map(({ name }) => name), 'ratio']);
