@@ -83,6 +83,31 @@ describeStores('the feed', (open) => {
     expect((await tasks.takeTerm('other', NOW)).lastEventSeq).to.equal(4);
   });
 
+  it('keeps apart what differs in one thing only, however many a commit tells', async () => {
+    const changes: Partial<FeedEvent>[] = [
+      ...[{}, { at: NOW + 1 }, { kind: 'task.finished' }, { attempt: 2 }, { actor: 'ann' }],
+      ...[
+        { type: null },
+        { type: 'null' },
+        { group: null },
+        { group: 'null' },
+        { group: 'null null' },
+      ],
+      ...[{ data: '{}' }, { executorId: null }, { taskSeq: null, taskId: null }, { type: 'a b' }],
+    ] as const;
+    const all = Array.from({ length: 300 }, (_, at) => {
+      const own = { at: NOW, taskSeq: at, taskId: `job-${at}`, executorId: `x-${at % 7}` };
+      // Many of one, then each by turns.
+      return eventOf(at + 1, { ...own, ...(at < 150 ? {} : changes[at % changes.length]) });
+    });
+    await Promise.all([
+      tasks.commit(commitOf(term, all.slice(0, 20))),
+      tasks.commit(commitOf(term, all.slice(20))),
+    ]);
+    const { events } = await tasks.readEvents({ ...everything, limit: 300 });
+    expect(events).to.deep.equal(all);
+  });
+
   it('has nothing of a commit that was refused, and gives none of its numbers away', async () => {
     const task = sampleTask({ seq: 1, id: 'job-1' });
     const folded = () => fold([taskInserted({ ...task })], { term, lastSeq: 1 }, NOW);

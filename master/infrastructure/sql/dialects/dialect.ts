@@ -80,6 +80,21 @@ export interface Index {
   readonly where?: string;
 }
 
+/** Rows of one table of which many have the same in some columns. One for each table: statements are kept by it. */
+export interface Family {
+  readonly table: string;
+  /** That rows differ in. */
+  readonly own: Columns;
+  readonly common: Columns;
+}
+
+/** Rows of a family with the same values in its common columns. */
+export interface Alike {
+  readonly common: readonly Value[];
+  /** Of the others. */
+  readonly rows: readonly (readonly Value[])[];
+}
+
 export interface Dialect {
   /** The pool of whoever commits and loads: one at a time, so that it never waits for others. */
   readonly connections: Connections;
@@ -123,6 +138,8 @@ export interface Dialect {
   /** The same, where that key is of several columns. */
   readByLongKey(table: string): string;
   insert(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
+  /** As `insert`, of rows that have much in common: that is bound once for many of them. */
+  insertAlike(family: Family, groups: readonly Alike[]): Statement[];
   /** As `insert`; rows that have their primary keys go. */
   replace(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
   /**

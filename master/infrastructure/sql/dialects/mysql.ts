@@ -5,10 +5,12 @@
  */
 import type { ResultSetHeader, RowDataPacket } from 'mysql2';
 import type {
+  Alike,
   Asker,
   Columns,
   Connection,
   Dialect,
+  Family,
   Index,
   Outcome,
   PoolSettings,
@@ -153,8 +155,25 @@ function fitting(rows: readonly string[]): string[][] {
 }
 
 /** As it stands in `VALUES`. For the driver to put them in one by one costs four times as much. */
-const literal = (row: readonly Value[]): string =>
-  `(${row.map((value) => driver().escape(value)).join(', ')})`;
+const listed = (values: readonly Value[]): string =>
+  values.map((value) => driver().escape(value)).join(', ');
+const literal = (row: readonly Value[]): string => `(${listed(row)})`;
+
+function inserted(table: string, columns: Columns, rows: readonly string[]): Statement[] {
+  return fitting(rows).map((group) => ({
+    sql: `INSERT ${into(table, columns, group)}`,
+    runs: [[]],
+    touches: group.length,
+  }));
+}
+
+function insertAlike({ table, own, common }: Family, groups: readonly Alike[]): Statement[] {
+  const texts = groups.flatMap((alike) => {
+    const same = listed(alike.common);
+    return alike.rows.map((row) => `(${listed(row)}, ${same})`);
+  });
+  return inserted(table, [...own, ...common], texts);
+}
 
 function add(
   table: string,
@@ -332,12 +351,8 @@ export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
     readBy: (table, index) => `${table} FORCE INDEX (${index})`,
     readByKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
     readByLongKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
-    insert: (table, columns, rows) =>
-      fitting(rows.map(literal)).map((group) => ({
-        sql: `INSERT ${into(table, columns, group)}`,
-        runs: [[]],
-        touches: group.length,
-      })),
+    insert: (table, columns, rows) => inserted(table, columns, rows.map(literal)),
+    insertAlike,
     replace: (table, columns, rows) =>
       fitting(rows.map(literal)).map((group) => ({
         sql: `REPLACE ${into(table, columns, group)}`,

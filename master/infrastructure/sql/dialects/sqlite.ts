@@ -6,11 +6,13 @@
  */
 import type Libsql from 'libsql';
 import type {
+  Alike,
   Asker,
   Columns,
   Connection,
   Connections,
   Dialect,
+  Family,
   Index,
   Outcome,
   Statement,
@@ -26,6 +28,8 @@ import { codeOf, SqliteFile, sqliteCodeOf } from './sqlite-file.ts';
 const WAIT_MS = 60_000;
 /** Of so many runs of statements, and rows that these read, before one it is asked whether the turn has had its share. */
 const LOOK_EACH = 4;
+/** Rows in one statement: twice as many gain little, and hold up the loop for as long again. */
+const ALIKE_COUNT_MAX = 64;
 /** SQLITE_ERROR, TOOBIG, CONSTRAINT and MISMATCH: of a statement, and of nothing else. */
 const REFUSALS: readonly number[] = [1, 18, 19, 20];
 
@@ -114,6 +118,49 @@ function bound(columns: Columns, first: number, separator: string): string {
 function into(table: string, columns: Columns): string {
   const names = columns.map(({ name }) => name).join(', ');
   return `INTO ${table} (${names}) VALUES ${placeholders(1, columns.length)}`;
+}
+
+/** `(?8, ?9, ?1, ?2)` for each row: what they have in common is bound once, before what each has for itself. */
+function intoAlike({ table, own, common }: Family, rowCount: number): string {
+  const names = [...own, ...common].map(({ name }) => name).join(', ');
+  const marks = (first: number, { length }: Columns): string[] =>
+    Array.from({ length }, (_, at) => `?${first + at}`);
+  const rows = Array.from({ length: rowCount }, (_, at) => {
+    const ofRow = marks(1 + common.length + at * own.length, own);
+    return `(${[...ofRow, ...marks(1, common)].join(', ')})`;
+  });
+  return `INSERT INTO ${table} (${names}) VALUES ${rows.join(', ')}`;
+}
+
+/** To write such a statement costs more than to run it. */
+const alikeStatements = new WeakMap<Family, Map<number, string>>();
+
+function alikeStatement(family: Family, rowCount: number): string {
+  const made = alikeStatements.get(family) ?? new Map<number, string>();
+  alikeStatements.set(family, made);
+  let sql = made.get(rowCount);
+  if (sql === undefined) made.set(rowCount, (sql = intoAlike(family, rowCount)));
+  return sql;
+}
+
+/** Of powers of two: so many rows that few different statements are prepared. */
+function insertAlike(family: Family, groups: readonly Alike[]): Statement[] {
+  const runs = new Map<number, Value[][]>();
+  for (const { common, rows } of groups) {
+    for (let at = 0, size: number; at < rows.length; at += size) {
+      size = 2 ** Math.floor(Math.log2(Math.min(rows.length - at, ALIKE_COUNT_MAX)));
+      const values = [...common];
+      for (let row = at; row < at + size; row++) values.push(...(rows[row] as readonly Value[]));
+      const some = runs.get(size);
+      if (some === undefined) runs.set(size, [values]);
+      else some.push(values);
+    }
+  }
+  return [...runs].map(([size, some]) => ({
+    sql: alikeStatement(family, size),
+    runs: some,
+    touches: size * some.length,
+  }));
 }
 
 function add(
@@ -221,6 +268,7 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     insert: (table, columns, rows) => [
       { sql: `INSERT ${into(table, columns)}`, runs: rows, touches: rows.length },
     ],
+    insertAlike,
     replace: (table, columns, rows) => [
       { sql: `REPLACE ${into(table, columns)}`, runs: rows, touches: null },
     ],

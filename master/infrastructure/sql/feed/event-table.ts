@@ -4,8 +4,8 @@
  */
 import { type Commit, inNamespace } from '../../../application/ports.ts';
 import type { FeedEvent } from '../../../domain/feed/feed-event.ts';
-import type { Dialect, Statement, Types } from '../dialects/dialect.ts';
-import { columns, type Value } from '../rows.ts';
+import type { Alike, Columns, Dialect, Family, Statement, Types } from '../dialects/dialect.ts';
+import type { Value } from '../rows.ts';
 
 export const eventDefinition = (t: Types): string => `
   seq ${t.seq},
@@ -28,29 +28,79 @@ export function createFeed(dialect: Dialect): string[] {
   return dialect.createTable('feed_event', eventDefinition(dialect.types), [index]);
 }
 
-const eventColumns = columns<FeedEvent>(
-  ['seq', 'integer', (event, ns) => inNamespace(ns, event.seq)],
-  ['told_at', 'integer', (event) => event.at],
-  ['kind', 'text', (event) => event.kind],
-  ['task_seq', 'integer', (event) => event.taskSeq],
-  ['task_id', 'text', (event) => event.taskId],
-  ['type', 'text', (event) => event.type],
-  ['user_group', 'text', (event) => event.group],
-  ['attempt', 'integer', (event) => event.attempt],
-  ['executor_id', 'text', (event) => event.executorId],
-  ['actor', 'text', (event) => event.actor],
-  ['data', 'text', (event) => event.data],
-);
-export const eventList = eventColumns.map(({ name }) => name).join(', ');
+/** What most events of a turn have for themselves, and what they have in common with others. */
+const own: Columns = [
+  { name: 'seq', kind: 'integer' },
+  { name: 'task_seq', kind: 'integer' },
+  { name: 'task_id', kind: 'text' },
+  { name: 'executor_id', kind: 'text' },
+];
+const ownOf = (event: FeedEvent, ns: number): Value[] => [
+  inNamespace(ns, event.seq),
+  event.taskSeq,
+  event.taskId,
+  event.executorId,
+];
+const common: Columns = [
+  { name: 'told_at', kind: 'integer' },
+  { name: 'kind', kind: 'text' },
+  { name: 'type', kind: 'text' },
+  { name: 'user_group', kind: 'text' },
+  { name: 'attempt', kind: 'integer' },
+  { name: 'actor', kind: 'text' },
+  { name: 'data', kind: 'text' },
+];
+const commonOf = (event: FeedEvent): Value[] => [
+  event.at,
+  event.kind,
+  event.type,
+  event.group,
+  event.attempt,
+  event.actor,
+  event.data,
+];
+export const eventList = [...own, ...common].map(({ name }) => name).join(', ');
 
-/** All that these turns tell, with one statement where the database can. */
+const family: Family = { table: 'feed_event', own, common };
+
+interface EventsAlike extends Alike {
+  /** The first of them. */
+  readonly event: FeedEvent;
+  readonly rows: Value[][];
+}
+
+/** All that these turns tell, with few statements: the values that are bound are most of what it costs. */
 export function eventsWritten(
   dialect: Dialect,
   turns: readonly { readonly ns: number; readonly commit: Pick<Commit, 'events'> }[],
 ): Statement[] {
-  const rows: Value[][] = [];
+  const groups: EventsAlike[] = [];
+  /** The newest group of each name. */
+  const named = new Map<string, EventsAlike>();
   for (const { ns, commit } of turns) {
-    for (const event of commit.events ?? []) rows.push(eventColumns.map(({ of }) => of(event, ns)));
+    for (const event of commit.events ?? []) {
+      const name = `${event.kind} ${event.type} ${event.group} ${event.data}`;
+      let group = named.get(name);
+      // Two that differ may have one name.
+      if (group === undefined || !isAlike(group.event, event)) {
+        group = { event, common: commonOf(event), rows: [] };
+        groups.push(group);
+        named.set(name, group);
+      }
+      group.rows.push(ownOf(event, ns));
+    }
   }
-  return rows.length === 0 ? [] : dialect.insert('feed_event', eventColumns, rows);
+  return groups.length === 0 ? [] : dialect.insertAlike(family, groups);
+}
+
+function isAlike(one: FeedEvent, other: FeedEvent): boolean {
+  return (
+    one.kind === other.kind &&
+    one.at === other.at &&
+    one.type === other.type &&
+    one.group === other.group &&
+    one.attempt === other.attempt &&
+    one.actor === other.actor &&
+    one.data === other.data
+  );
 }
