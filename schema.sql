@@ -608,7 +608,7 @@ CREATE TABLE task (
   KEY task_queue (state, lane_seq, queue_time, seq, due_at),
   -- Delayed tasks by due time.
   KEY task_ns_due (ns, due_at, seq),
-  -- Waiting tasks whose deadline, or limit for the start, has come.
+  -- Waiting tasks whose deadline, or limit for the start, has come. SQLite leaves out those that have neither.
   KEY task_ns_end (ns, end_by, seq, deadline_at, type),
   -- Those that are held, in the order in which they are let go. SQLite leaves out all others.
   KEY task_ns_gate (ns, gate, queue_time, seq),
@@ -1032,7 +1032,7 @@ CREATE TABLE task_history_YYYYMMDD (
   UNIQUE KEY task_history_YYYYMMDD_ns_id (ns, id),
   -- Listing by state, newest first.
   KEY task_history_YYYYMMDD_state (state, seq),
-  -- The outbox: callbacks that are due.
+  -- The outbox: callbacks that are due. SQLite leaves out tasks without one.
   KEY task_history_YYYYMMDD_ns_notify (ns, notify_state, notify_next_at, seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 

@@ -27,7 +27,7 @@ import { leftoverDefinition } from './tables/leftover.ts';
 import { holdingDefinition, limitDefinition, USES_LENGTH_MAX } from './tables/limit.ts';
 import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
-import { addedLiveColumns } from './tables/task.ts';
+import { addedLiveColumns, taskIndexes } from './tables/task.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { typeDefinition } from './tables/type.ts';
 import { viewDefinition } from './tables/saved-view.ts';
@@ -236,15 +236,6 @@ function numberLanes(dialect: Dialect): string[] {
        queue_time = order_time WHERE lane_seq IS NULL`,
   ];
 }
-
-const taskIndexes: readonly Index[] = [
-  { name: 'ns_id', columns: 'ns, id', unique: true },
-  { name: 'queue', columns: 'state, lane_seq, queue_time, seq, due_at' },
-  { name: 'ns_due', columns: 'ns, due_at, seq' },
-  // With the deadline, which alone counts in a pause, of all or of the type.
-  { name: 'ns_end', columns: 'ns, end_by, seq, deadline_at, type' },
-  { name: 'ns_gate', columns: 'ns, gate, queue_time, seq', where: 'gate IS NOT NULL' },
-];
 
 const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => string[])[] = [
   (dialect) => [

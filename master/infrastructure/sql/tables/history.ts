@@ -50,7 +50,11 @@ export const history: Table<'history'> = {
 export const historyIndexes: readonly Index[] = [
   { name: 'ns_id', columns: 'ns, id', unique: true },
   { name: 'state', columns: 'state, seq' },
-  { name: 'ns_notify', columns: 'ns, notify_state, notify_next_at, seq' },
+  {
+    name: 'ns_notify',
+    columns: 'ns, notify_state, notify_next_at, seq',
+    where: 'notify_state IS NOT NULL',
+  },
 ];
 
 /** Those of segments that 2.0.0 made, where they have no others. */

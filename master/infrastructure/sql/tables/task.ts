@@ -2,7 +2,7 @@
 import type { TaskJob } from '../../../domain/model/task-job.ts';
 import type { RetryPolicy, Suspension, Task, TaskState, User } from '../../../domain/model/task.ts';
 import { usesIn, usesText } from '../../../domain/model/shared-limit.ts';
-import type { Types } from '../dialects/dialect.ts';
+import type { Index, Types } from '../dialects/dialect.ts';
 import { columns, type Row } from '../rows.ts';
 import { errorOf, errorText } from './error.ts';
 import type { Table } from './table.ts';
@@ -87,6 +87,20 @@ export const liveColumns = columns<Task>(
   ['suspended', 'text', (task) => task.suspension && JSON.stringify(task.suspension)],
   ['event_count', 'integer', (task) => task.eventCount, 0],
 );
+
+/** Without what no row says anything of, where the database can: each row would come and go in them for nothing. */
+export const taskIndexes: readonly Index[] = [
+  { name: 'ns_id', columns: 'ns, id', unique: true },
+  { name: 'queue', columns: 'state, lane_seq, queue_time, seq, due_at' },
+  { name: 'ns_due', columns: 'ns, due_at, seq' },
+  // With the deadline, which alone counts in a pause, of all or of the type.
+  {
+    name: 'ns_end',
+    columns: 'ns, end_by, seq, deadline_at, type',
+    where: 'end_by IS NOT NULL',
+  },
+  { name: 'ns_gate', columns: 'ns, gate, queue_time, seq', where: 'gate IS NOT NULL' },
+];
 
 const checkpointColumn = columns<Task>(['checkpoint', 'text', (task) => task.checkpoint]);
 
