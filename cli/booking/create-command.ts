@@ -75,9 +75,10 @@ export function createCommand(): Command {
         const made = await client.bookings.create(booking);
         output.say(made, made.booking_id);
       } catch (error) {
-        const free = error instanceof SodaError ? error.problem?.free : undefined;
-        if (!(error instanceof SodaError) || free === undefined) throw error;
-        if (output.json) output.say({ code: 409, free }, '');
+        const problem = error instanceof SodaError ? error.problem : null;
+        if (!(error instanceof SodaError) || problem?.free === undefined) throw error;
+        const { free, limit } = problem;
+        if (output.json) output.say({ code: 409, free, limit }, '');
         const lines =
           free.length > 0 ? suggestions(booking, free) : await remedies(client, booking, error);
         throw new Failure([error.message, ...lines].join('\n'), ExitCode.conflict);
@@ -120,14 +121,14 @@ function requestOf(options: CreateOptions): BookingRequest & { from: string; to:
 async function remedies(
   client: SodaClient,
   { type, requires = [], every }: BookingRequest,
-  { message }: SodaError,
+  { problem }: SodaError,
 ): Promise<string[]> {
   const none =
     every === undefined
       ? 'no such window is free in the days around it'
       : 'no other time near to it was found at which all of its windows fit';
   // It is named already, and no executor would help.
-  if (message.includes(': max_running of ')) return [none];
+  if (problem?.limit !== undefined) return [none];
   const { role } = await client.whoami();
   if (role === 'submit') return [none];
   const seen = [

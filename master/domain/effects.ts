@@ -69,6 +69,8 @@ export type CommandOutcome =
       readonly field?: string;
       /** When there would be room for a booking. */
       readonly free?: readonly FreeWindow[];
+      /** What an operator has set, and leaves it no room; by the name that it has where a limit is reached. */
+      readonly limit?: string;
     }
   | LimitReached;
 

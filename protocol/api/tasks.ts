@@ -277,7 +277,10 @@ export const problem = z.object({
   detail: z.string(),
   code: z.int(),
   task_id: z.string().optional(),
-  limit: z.string().optional().describe('What an operator has set and this would exceed.'),
+  limit: z
+    .string()
+    .optional()
+    .describe('What an operator has set and this would exceed, or what leaves a booking no room.'),
   free: freeWindows.optional(),
   reason: z.enum(['token_expired']).optional().describe('What the status does not tell.'),
   errors: z

@@ -32,8 +32,8 @@ export function BookPage() {
       const { booking_id: id } = await call<BookingResponse>(requestOf());
       if (stays()) go({ namespace, page: 'booking', name: id });
     } catch (error) {
-      const windows = error instanceof RefusedCall ? error.problem.free : undefined;
-      if (windows !== undefined) setFree({ windows, wanted: typed });
+      const { free: windows, limit } = error instanceof RefusedCall ? error.problem : {};
+      if (windows !== undefined) setFree({ windows, limit, wanted: typed });
       throw error;
     }
   };
@@ -128,6 +128,8 @@ function fieldsOf({
 /** What is free in place of what was asked for, whatever is typed meanwhile. */
 interface FreeInstead {
   readonly windows: readonly FreeWindow[];
+  /** That leaves no room for what was asked for, by its name; undefined: none does. */
+  readonly limit: string | undefined;
   readonly wanted: Typed;
 }
 
@@ -136,16 +138,22 @@ interface FreeProps {
   readonly fill: (values: Typed) => void;
 }
 
-function Free({ of: { windows, wanted }, fill }: FreeProps) {
+function Free({ of: { windows, limit, wanted }, fill }: FreeProps) {
+  const why = limit === undefined ? '' : t('book.limited', { limit });
   if (windows.length === 0) {
     const recurs = (wanted['every'] ?? '') !== '';
-    return <p role="status">{t(recurs ? 'book.none-free.all' : 'book.none-free')}</p>;
+    return (
+      <p role="status">
+        {why} {t(recurs ? 'book.none-free.all' : 'book.none-free')}
+      </p>
+    );
   }
   const [from, to] = [Date.parse(wanted['from'] ?? ''), Date.parse(wanted['to'] ?? '')];
   const count = Number(wanted['count'] || 1);
   return (
     <fieldset class="free">
       <legend>{t('book.free')}</legend>
+      {why !== '' && <p>{why}</p>}
       {windows.map((window) => {
         const latest = Date.parse(window.to) - (to - from);
         // Inputs are of whole minutes: never before what is free.

@@ -68,6 +68,7 @@ export const enBookings = {
   'book.zone.hint': 'Where whole days keep the time of the day, such as Asia/Shanghai.',
   'book.requires.hint': 'Labels that the executors must have; executor:<id> for a certain one.',
   'book.free': 'Free instead: choose one, and book again',
+  'book.limited': '{limit} leaves no room for it.',
   'book.none-free': 'Nothing of this length is free in the days around it.',
   'book.none-free.all': 'No other time near to it was found at which all of its windows fit.',
   'book.so-many': '{n} free|{n} free',

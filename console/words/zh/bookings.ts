@@ -67,6 +67,7 @@ export const zhBookings: Readonly<Record<keyof typeof enBookings, string>> = {
   'book.zone.hint': '整天的间隔在该时区保持钟点不变，例如 Asia/Shanghai。',
   'book.requires.hint': '执行器必须具有的标签；executor:<id> 指定某一个。',
   'book.free': '以下时段空闲：选一个，再次预订',
+  'book.limited': '上限 {limit} 没有余量。',
   'book.none-free': '前后几天没有这么长的空闲时段。',
   'book.none-free.all': '前后没有找到能容纳所有时段的其他时间。',
   'book.so-many': '{n} 个空闲',

@@ -94,20 +94,30 @@ export function limitInWay(
   state: State,
   booking: Booking,
   window: BookedWindow,
-): { readonly of: string; readonly max: number } | null {
+): LimitInWay | null {
   const { type, group, count } = booking;
   const wish = wishOf(state, booking, window);
   const reached = state.bookings.plan.reachedCeiling(wish, window.parts === null ? 0 : count);
   return reached && limitOf(reached, { type, group });
 }
 
+interface LimitInWay {
+  /** For programs: as that of a submit that is refused. */
+  readonly name: string;
+  readonly of: string;
+  readonly max: number;
+}
+
 function limitOf(
   { key, max, within }: Ceiling,
   { type, group }: Pick<BookingSpec, 'type' | 'group'>,
-): { readonly of: string; readonly max: number } {
-  if (within !== undefined) return { of: `type ${type} in limits.windows`, max };
-  const ofType = key === type ? `type ${type}` : `group ${group} of type ${type}`;
-  return { of: key === '' ? 'all tasks' : ofType, max };
+): LimitInWay {
+  if (within !== undefined) {
+    return { name: 'limits.windows', of: `type ${type} in limits.windows`, max };
+  }
+  if (key === '') return { name: 'max_running', of: 'all tasks', max };
+  if (key === type) return { name: 'limits.max_running', of: `type ${type}`, max };
+  return { name: 'limits.per_group.max_running', of: `group ${group} of type ${type}`, max };
 }
 
 function wishOf(
@@ -152,19 +162,21 @@ export interface Refused {
   readonly others: readonly { readonly from: number }[];
   /** In words; null: it is that executors are taken, or too few. */
   readonly reason: string | null;
+  /** The limit that leaves no room, by its name; null: none does. */
+  readonly limit: string | null;
   readonly free: FreeWindow[];
 }
 
 /** What keeps that window of it from any executors; null: nothing but that too few of those that would do are free. */
-function inTheWay(state: State, spec: BookingSpec, wish: Wish): string | null {
+function inTheWay(state: State, spec: BookingSpec, wish: Wish): Pick<Refused, 'reason' | 'limit'> {
   const reached = state.bookings.plan.reachedCeiling(wish);
   if (reached !== null) {
-    const { of, max } = limitOf(reached, spec);
-    return `max_running of ${of} is ${max}`;
+    const { name: limit, of, max } = limitOf(reached, spec);
+    return { reason: `max_running of ${of} is ${max}`, limit };
   }
-  if (declaredTypes(state.types).has(spec.type)) return null;
-  const missing = labelsOfNone(state, wish);
-  return missing.length === 0 ? null : `none has ${missing.join(', ')}`;
+  const isDeclared = declaredTypes(state.types).has(spec.type);
+  const missing = isDeclared ? [] : labelsOfNone(state, wish);
+  return { reason: missing.length === 0 ? null : `none has ${missing.join(', ')}`, limit: null };
 }
 
 /** Its windows, divided; or where else there is room for the one that does not fit. */
@@ -183,9 +195,9 @@ export function admit(
     const others = wishes
       .slice(wishes.indexOf(refused) + 1)
       .filter((wish) => 'refused' in plan.admit([wish]));
-    const reason = inTheWay(state, spec, refused);
+    const why = inTheWay(state, spec, refused);
     const free = freeInstead(state, spec, refused, now);
-    return { refused, windowCount: wishes.length, others, reason, free };
+    return { refused, windowCount: wishes.length, others, ...why, free };
   }
   const divided = windows.map((window, at) => ({
     ...window,

@@ -85,11 +85,9 @@ function book(
   const spec = { ...asked, holdMs };
   const admission = admit(state, spec, now);
   if ('refused' in admission) {
-    return {
-      kind: 'conflict',
-      message: refusalInWords(spec, admission),
-      free: admission.free,
-    };
+    const { free, limit } = admission;
+    const message = refusalInWords(spec, admission);
+    return { kind: 'conflict', message, free, ...(limit !== null && { limit }) };
   }
   const { windows } = admission;
   const [first] = windows;

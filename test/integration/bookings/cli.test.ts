@@ -65,6 +65,13 @@ describe('soda booking', function () {
     const gpu = await create(...from, '--for', '1h', '--requires', 'gpu');
     expect(gpu.err).to.match(/^soda: no executor of type push is free from .*: none has gpu$/m);
     expect(gpu.err).to.include('soda executor list').and.not.include('capacity=N');
+    await run(['type', 'set', 'push', 'capacity=2', 'limits.max_running=0']);
+    const limited = await create(...from, '--for', '1h', '--count', '2');
+    expect(limited.err).to.include(': max_running of type push is 0\nsoda: no such window is free');
+    expect(limited.err).to.not.include('executor list');
+    const { out } = await create(...from, '--for', '1h', '--count', '2', '--json');
+    expect(JSON.parse(out)).to.deep.equal({ code: 409, free: [], limit: 'limits.max_running' });
+    await run(['type', 'set', 'push', 'capacity=', 'limits.max_running=']);
     const token = (await run(['token', 'create', 'cms', '--role', 'submit'])).out.trim();
     const asked = ['booking', 'create', '--type', 'push', '--group', 'class-7', ...from];
     const seen = await run([...asked, '--for', '1h'], { SODA_TOKEN: token });

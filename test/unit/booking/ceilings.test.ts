@@ -87,22 +87,37 @@ describe('a booking and max_running that changes', () => {
   }
 
   it('says which limit it is refused for, or which labels nobody has', () => {
-    const messageOf = (fields: Partial<Asked>) => {
-      const { reply } = scheduler.command({
+    const replyTo = (fields: Partial<Asked>) =>
+      scheduler.command({
         type: 'bookingRequested',
         booking: asked({ id: 'other', firstFrom: FROM + HOUR, ...fields }),
-      });
+      }).reply;
+    const messageOf = (fields: Partial<Asked>) => {
+      const reply = replyTo(fields);
       return reply && 'message' in reply
         ? (/Z(: .*)?$/.exec(reply.message ?? '')?.[1] ?? null)
         : '';
     };
+    const nameOf = (fields: Partial<Asked>) => {
+      const reply = replyTo(fields);
+      expect(reply?.kind).to.equal('conflict');
+      return reply !== null && 'limit' in reply ? reply.limit : undefined;
+    };
     expect(messageOf({ count: 3 })).to.equal(null);
     expect(messageOf({ requires: ['gpu', 'executor:e1'] })).to.equal(': none has gpu');
     expect(messageOf({ requires: ['executor:e9'] })).to.equal(': none has executor:e9');
+    expect(nameOf({ requires: ['gpu'] })).to.equal(undefined);
     set({ max_running: 1 });
     expect(messageOf({ count: 2 })).to.equal(': max_running of type echo is 1');
+    expect(nameOf({ count: 2 })).to.equal('limits.max_running');
     set({ per_group: { max_running: 1 } });
     expect(messageOf({ count: 2 })).to.equal(': max_running of group g of type echo is 1');
+    expect(nameOf({ count: 2 })).to.equal('limits.per_group.max_running');
+    set({ windows: [{ from: '00:00', to: '00:00', zone: 'UTC', max_running: 1 }] });
+    expect(nameOf({ count: 2 })).to.equal('limits.windows');
+    set({});
+    setAll(1);
+    expect(nameOf({ count: 2 })).to.equal('max_running');
   });
 
   it('is at risk until another that has the room is canceled', () => {

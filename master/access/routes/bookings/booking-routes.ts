@@ -112,7 +112,8 @@ function check(outcome: CommandAnswer): void {
   }
   const free = 'free' in outcome ? outcome.free : undefined;
   const windows = free?.map(({ from, to, count }) => ({ from: iso(from), to: iso(to), count }));
-  throw new Problem(outcome.kind, outcome.message, { free: windows });
+  const limit = 'limit' in outcome ? outcome.limit : undefined;
+  throw new Problem(outcome.kind, outcome.message, { free: windows, limit });
 }
 
 type Spec = Extract<BookingChange, { type: 'bookingRequested' }>['booking'];
