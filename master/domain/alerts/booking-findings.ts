@@ -1,7 +1,7 @@
 /** What is alerted of bookings: executors that are missing, or will be, and pauses that win over them. */
 import { type BookedWindow, type Booking, isBookingOver } from '../booking/booking.ts';
 import { limitInWay, riskInWords } from '../booking/planning.ts';
-import { instantInWords } from '../booking/words.ts';
+import { instantInWords } from '../schedule/local-time.ts';
 import { isPaused, rowsOn, type State } from '../state/state.ts';
 import { counted } from '../why/words.ts';
 import type { Finding } from './alert.ts';

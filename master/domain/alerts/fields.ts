@@ -2,7 +2,7 @@
  * What the sentences of a finding say, as fields: for programs, and for whoever says it in another language. Lengths are
  * in seconds, instants in words.
  */
-import { instantInWords } from '../booking/words.ts';
+import { instantInWords } from '../schedule/local-time.ts';
 import type { Facts, Refusal, Remedy } from '../why/asked.ts';
 
 type Field = string | number | boolean | object | null | undefined;

@@ -10,8 +10,9 @@ import { BOOKINGS_MAX, HOLD_MS, SKIPS_MAX } from './booking-bounds.ts';
 import { advance, endWindow } from './due.ts';
 import { admit, enterPlan, leavePlan, recurrenceOf, type Refused, withNext } from './planning.ts';
 import { beginsAt } from '../plan/recurrence.ts';
+import { instantInWords } from '../schedule/local-time.ts';
 import { putBooking } from './rows.ts';
-import { beginInWords, instantInWords, windowInWords } from './words.ts';
+import { beginInWords, windowInWords } from './words.ts';
 
 export type OnBooking = Extract<
   Event,

@@ -9,7 +9,7 @@ import type { State } from '../state/state.ts';
 import { BOOKED_TASKS_MAX, RAN_WRITTEN_MS } from './booking-bounds.ts';
 import { windowsAfter } from './planning.ts';
 import { putBooking } from './rows.ts';
-import { instantInWords } from './words.ts';
+import { instantInWords } from '../schedule/local-time.ts';
 
 /** Why a task cannot be of the booking that it names. */
 export type BookingRefusal =

@@ -1,6 +1,5 @@
 /** Instants in what people are told of bookings. */
-import { timeOf, wallOf } from '../schedule/local-time.ts';
-import { dayOf } from '../usage/day.ts';
+import { instantInWords, wallOf } from '../schedule/local-time.ts';
 
 /** From when to when by the clock of a zone, which is named: a booking that recurs says one; UTC for one that does not. */
 export function windowInWords(from: number, to: number, zone: string | null): string {
@@ -12,12 +11,4 @@ export function windowInWords(from: number, to: number, zone: string | null): st
 /** By the same clock, which is not named again. */
 export function beginInWords(at: number, zone: string | null): string {
   return zone === null ? instantInWords(at) : instantInWords(wallOf(zone, at)).slice(0, -1);
-}
-
-/** By UTC, to the second. */
-export function instantInWords(at: number): string {
-  const seconds = Math.floor(timeOf(at) / 1000);
-  const two = (n: number) => String(n).padStart(2, '0');
-  const time = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  return `${dayOf('UTC', at)}T${time.map(two).join(':')}Z`;
 }

@@ -103,6 +103,22 @@ export function dateOf(number: number): string {
   return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
 }
 
+/** By UTC, as `2026-10-01T19:00:00.000Z`; a year of more than four digits has a sign and six, as ISO 8601 has it. */
+export function isoOf(at: number): string {
+  const day = dateOf(dayOf(at));
+  const date = day.length > 10 ? `+${day.padStart(12, '0')}` : day;
+  const ms = Math.floor(timeOf(at));
+  const time = [
+    Math.floor(ms / 3_600_000),
+    Math.floor(ms / 60_000) % 60,
+    Math.floor(ms / 1000) % 60,
+  ];
+  return `${date}T${time.map((part) => padded(part, 2)).join(':')}.${padded(ms % 1000, 3)}Z`;
+}
+
+/** The same to the second, for sentences. */
+export const instantInWords = (at: number): string => `${isoOf(at).slice(0, -5)}Z`;
+
 const padded = (number: number, length: number): string => String(number).padStart(length, '0');
 
 interface Zone {

@@ -1,7 +1,12 @@
-/** What is kept of zones: within bounds, whatever names are asked for. */
+/** What is kept of zones: within bounds, whatever names are asked for; and how instants are told. */
 import { expect } from 'chai';
 import { MIDNIGHTS_KEPT_MAX, ZONES_KEPT_MAX } from '../../../master/domain/bounds.ts';
-import { DAY_MS, Zones } from '../../../master/domain/schedule/local-time.ts';
+import {
+  DAY_MS,
+  instantInWords,
+  isoOf,
+  Zones,
+} from '../../../master/domain/schedule/local-time.ts';
 
 const winter = Date.parse('2026-01-10T12:34:56Z');
 const summer = Date.parse('2026-07-10T12:34:56Z');
@@ -35,5 +40,15 @@ describe('what is kept of zones', () => {
     }
     expect(most).to.equal(MIDNIGHTS_KEPT_MAX);
     expect(zones.offsetOf('Europe/Berlin', summer)).to.equal(2 * HOUR_MS);
+  });
+});
+
+describe('an instant', () => {
+  it('is told as dates of the runtime tell it, up to the last that they hold', () => {
+    const instants = [0, 1, 951_782_399_999, winter + 7, 253_402_300_799_999, 253_402_300_800_000];
+    for (const at of [...instants, 8_640_000_000_000_000]) {
+      expect(isoOf(at)).to.equal(new Date(at).toISOString());
+    }
+    expect(instantInWords(winter + 999)).to.equal('2026-01-10T12:34:56Z');
   });
 });
