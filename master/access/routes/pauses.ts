@@ -10,13 +10,13 @@ import {
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import { isPlace, placeOf } from '../../domain/views/pauses.ts';
+import { pauseFields } from '../../domain/why/details.ts';
 import { checkShape, validate } from '../body/fields.ts';
 import { untilOf } from '../body/instants.ts';
 import { invalidFields, Problem, wrongCursor } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { checkPause } from '../rights.ts';
 import type { ScopedMaster } from '../scoped-master.ts';
-import { scopedPauseView } from './views.ts';
 
 type Handle = Pick<NamespacesHandle, 'put' | 'pauseAll'>;
 
@@ -36,7 +36,7 @@ export function pauseRoutes(namespaces: Handle): NamespaceRoute[] {
         const page = found.slice(0, limit);
         const last = page.at(-1);
         const next = found.length > limit && last !== undefined ? placeOf(last) : null;
-        return { body: { pauses: page.map(scopedPauseView), next_cursor: next } };
+        return { body: { pauses: page.map(pauseFields), next_cursor: next } };
       },
     },
     {
@@ -88,7 +88,7 @@ async function set(
   const isOfSome = scope === 'group' || scope === 'label';
   const held = master.pauseOf(scope, isOfSome ? value : '');
   return {
-    body: { pauses: held === null ? [] : [scopedPauseView(held)] },
+    body: { pauses: held === null ? [] : [pauseFields(held)] },
     logged: { scope, value: isOfSome ? value : null },
   };
 }

@@ -18,7 +18,7 @@ import type { CurrentAttempt, SeenExecutor } from '../../domain/views/executors.
 import type { EndEstimate } from '../../domain/state/paces.ts';
 import type { WaitingReason } from '../../domain/views/explain.ts';
 import type { Outlook } from '../../domain/views/outlook.ts';
-import type { Pause, ScopedPause } from '../../domain/model/pause.ts';
+import type { Pause } from '../../domain/model/pause.ts';
 import type { TaskJob } from '../../domain/model/task-job.ts';
 import {
   type AttemptError,
@@ -28,6 +28,7 @@ import {
   type Notification,
   type Task,
 } from '../../domain/model/task.ts';
+import { pauseFields } from '../../domain/why/details.ts';
 import { iso } from '../body/instants.ts';
 
 type AttemptView = TaskView['timeline'][number];
@@ -76,11 +77,7 @@ export function endedTaskText(shown: ShownTask, namespace: string): string {
 }
 
 export function waitingView({ pauses, ...rest }: WaitingReason): NonNullable<TaskView['waiting']> {
-  return pauses === undefined ? rest : { ...rest, pauses: pauses.map(scopedPauseView) };
-}
-
-export function scopedPauseView({ scope, value, ...pause }: ScopedPause) {
-  return { scope, value: value === '' ? null : value, ...pauseView(pause) };
+  return pauses === undefined ? rest : { ...rest, pauses: pauses.map(pauseFields) };
 }
 
 export function pauseView({ at, by, reason, until }: Pause) {

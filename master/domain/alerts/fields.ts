@@ -1,9 +1,9 @@
 /**
  * What the sentences of a finding say, as fields: for programs, and for whoever says it in another language. Lengths are
- * in seconds, instants in words.
+ * in seconds.
  */
-import { instantInWords } from '../schedule/local-time.ts';
-import type { Facts, Refusal, Remedy } from '../why/asked.ts';
+import type { Refusal, Remedy } from '../why/asked.ts';
+import { changeValueOf, detailsOf } from '../why/details.ts';
 
 type Field = string | number | boolean | object | null | undefined;
 
@@ -14,42 +14,19 @@ export function fieldsOf(fields: Readonly<Record<string, Field>>): string {
 
 export const secondsOf = (ms: number): number => Math.round(ms / 1000);
 
-/** Of tasks that wait: why the first of them does, and what would start it. */
+/** The sentence names one, and whether there are others. */
+const PAUSES_SAID = 2;
+
+/** Of tasks that wait: why the first of them does, and what would start it. As `why` has it. */
 export function waitFields({ reason, facts }: Refusal, remedy: Remedy | undefined) {
-  return { reason, details: detailsOf(facts), change: remedy && changeOf(remedy) };
+  const { pauses } = facts;
+  const some = pauses && { pauses: pauses.slice(0, PAUSES_SAID) };
+  const details = detailsOf({ ...facts, ...some });
+  return { reason, details, change: remedy && changeOf(remedy) };
 }
 
-/** As `why` has them. */
-function detailsOf({ until, pauses, nearest, limit, executors, ...facts }: Facts) {
-  const { executorId, error, diskBytes, booking } = facts;
-  return {
-    until: inWords(until),
-    pauses: pauses?.slice(0, 2).map(({ scope, value, reason, by, at, until: end }) => ({
-      ...{ scope, value: value === '' ? null : value, reason, by },
-      ...{ at: inWords(at), until: inWords(end) },
-    })),
-    ...{ limit, executors },
-    nearest: nearest && {
-      executor_id: nearest.executorId,
-      lacks_labels: nearest.lacksLabels,
-      reserved_for: nearest.reservedFor,
-    },
-    executor_id: executorId,
-    ...{ error, disk_bytes: diskBytes, booking },
-  };
-}
-
-function changeOf({ change: { action, target, value } }: Remedy) {
-  if (action === 'wait_until') return { action, target, value: inWords(value as number | null) };
-  if (value === null || typeof value === 'number' || 'length' in value) {
-    return { action, target, value };
-  }
-  const { count, type, labels, executorId } = value;
-  return { action, target, value: { count, type, labels, executor_id: executorId } };
-}
-
-function inWords(at: number | null | undefined): string | null | undefined {
-  return at === null || at === undefined ? at : instantInWords(at);
+function changeOf({ change }: Remedy) {
+  return { action: change.action, target: change.target, value: changeValueOf(change) };
 }
 
 type Waits = Partial<ReturnType<typeof waitFields>>;

@@ -18,6 +18,7 @@ import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
 import { sampleTask } from '../../helpers/task.ts';
 
 interface WaitsFields {
+  readonly details: { readonly pauses?: readonly object[] };
   readonly change?: { readonly action: string };
 }
 
@@ -159,7 +160,12 @@ describe('what rules of alerts find', () => {
     const pause = { by: null, reason: null, until: null };
     scheduler.command({ type: 'pauseSet', scope: 'group', value: 'g', pause });
     expect(subjects('oldest_wait')).to.deep.equal([]);
-    expect(subjects('oldest_wait', { reasons: ['paused'] })).to.deep.equal(['type echo, paused']);
+    const { subject, fields } = only('oldest_wait', { reasons: ['paused'] });
+    expect(subject).to.equal('type echo, paused');
+    const at = new Date(scheduler.now).toISOString();
+    expect((JSON.parse(fields ?? '') as WaitsFields).details.pauses, 'as why has it').to.deep.equal(
+      [{ scope: 'group', value: 'g', at, by: null, reason: null, until: null }],
+    );
   });
 
   it('a share of attempts that fail, of enough of them, with the newest error', () => {

@@ -5,7 +5,7 @@ import { bookedScenarios } from '../../helpers/why/booked.ts';
 import { scenarios } from '../../helpers/why/scenarios.ts';
 import { whySaid } from '../../../console/pages/task/why-said.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
-import { detailsView } from '../../../master/access/routes/find/why.ts';
+import { detailsOf } from '../../../master/domain/why/details.ts';
 
 const suspended = { by: null, reason: null };
 
@@ -28,7 +28,7 @@ describe('why a task waits, in both languages', () => {
       const why = await bench.wholeWhy('asked');
       for (const { facts, ...one } of [why, ...why.behind]) {
         const said = {
-          ...{ reason: one.reason, message: one.message, details: detailsView(facts) },
+          ...{ reason: one.reason, message: one.message, details: detailsOf(facts) },
           suspended: one.reason === 'suspended' ? suspended : null,
         };
         await speak('en');

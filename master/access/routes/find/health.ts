@@ -18,10 +18,10 @@ import {
 import type { NamespacesHandle } from '../../../application/process/namespaces-handle.ts';
 import type { Finding, FindingFacts } from '../../../domain/health/finding.ts';
 import { type Health, worstFirst } from '../../../domain/health/health.ts';
+import { detailsOf } from '../../../domain/why/details.ts';
 import { iso } from '../../body/instants.ts';
 import type { ApiRequest, Route } from '../../http/route.ts';
 import { inNamespaces } from '../namespaces.ts';
-import { detailsView } from './why.ts';
 
 export interface HealthSources {
   readonly namespaces: NamespacesHandle;
@@ -127,13 +127,13 @@ function findingView(finding: Finding, namespace: string): HealthView['findings'
     ...rest,
     since: iso(since),
     command: commandFor(finding, namespace),
-    details: detailsOf(facts),
+    details: detailsView(facts),
   };
 }
 
-function detailsOf({ outcomes, pendingCount, free, isOverdue, ...facts }: FindingFacts) {
+function detailsView({ outcomes, pendingCount, free, isOverdue, ...facts }: FindingFacts) {
   return {
-    ...detailsView(facts),
+    ...detailsOf(facts),
     ...(outcomes && {
       outcomes: outcomes.count,
       failed: outcomes.failedCount,
