@@ -2,13 +2,14 @@
 import type { Message } from '../../domain/alerts/book.ts';
 import type { Looked } from '../../domain/alerts/findings.ts';
 import { Recent } from '../../domain/alerts/recent.ts';
+import { RemedyTurns } from '../../domain/alerts/turns.ts';
 import { saidOfJob, saidOfTask } from '../../domain/alerts/said.ts';
 import { Outcomes } from '../../domain/health/outcomes.ts';
 import { LoadCounter } from '../../domain/load/counter.ts';
 import type { Clock, NamespaceRecord, Observer } from '../ports.ts';
 import type { Loaded } from '../process/load.ts';
 
-export type Watching = Pick<Looked, 'namespace' | 'outcomes' | 'recent'>;
+export type Watching = Pick<Looked, 'namespace' | 'outcomes' | 'recent' | 'turns'>;
 
 export function watch(
   { id: namespaceId, name: namespace }: Pick<NamespaceRecord, 'id' | 'name'>,
@@ -28,7 +29,7 @@ export function watch(
     }
   };
   return {
-    watched: { namespace, namespaceId, outcomes, recent, load },
+    watched: { namespace, namespaceId, outcomes, recent, turns: new RemedyTurns(), load },
     observer: { observe, turned: () => undefined },
   };
 }

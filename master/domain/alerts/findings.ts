@@ -1,6 +1,6 @@
 /**
  * What each kind of rule finds in a namespace: by counters, by the first tasks of what waits, by what runs. Each says
- * what is so, by which limit, and what would mend it. Nothing here asks the store, or changes anything.
+ * what is so, by which limit, and what would mend it. Nothing here asks the store, or changes anything but whose turn it is.
  */
 import { ALERT_FINDINGS_MAX } from './bounds.ts';
 import type { Outcome, Outcomes } from '../health/outcomes.ts';
@@ -10,6 +10,7 @@ import type { Pieces } from '../pieces.ts';
 import type { State } from '../state/state.ts';
 import { currentTask } from '../steps/occupation.ts';
 import { type Backlog, backlogOf } from '../views/backlog.ts';
+import type { Remedy } from '../why/asked.ts';
 import { type Head, headsOf } from '../why/heads.ts';
 import { counted, inWords } from '../why/words.ts';
 import type { Finding } from './alert.ts';
@@ -18,6 +19,7 @@ import { bookingFinders } from './booking-findings.ts';
 import { commandIn } from './command.ts';
 import { fieldsOf, secondsOf, waitFields } from './fields.ts';
 import { type AlertKind, type AlertRule, speaksIn, speaksOf } from './rule.ts';
+import type { RemedyTurns } from './turns.ts';
 
 /** What there is to be looked at. */
 export interface Looked {
@@ -25,6 +27,7 @@ export interface Looked {
   readonly state: State;
   readonly outcomes: Outcomes;
   readonly recent: Recent;
+  readonly turns: RemedyTurns;
   readonly now: number;
   /** Executors may yet come back: that nobody is there is not looked for. */
   readonly isEarly?: boolean;
@@ -35,11 +38,19 @@ interface Sight extends Looked {
   readonly heads: readonly Head[];
   readonly attempts: ReadonlyMap<string, readonly Outcome[]>;
   readonly backlog: Backlog;
-  /** So many may yet be asked what would start them. */
-  readonly budget: { remedyCount: number };
 }
 
-type Find = (sight: Sight, rule: AlertRule) => Iterable<Finding>;
+/** As it is found. */
+interface Found extends Finding {
+  /** Of tasks that wait: it may be asked what would start them. */
+  readonly asks?: {
+    /** Tells what it is asked for from all else in the namespace. */
+    readonly key: string;
+    readonly asked: () => Pick<Finding, 'change' | 'fields'>;
+  };
+}
+
+type Find = (sight: Sight, rule: AlertRule) => Iterable<Found>;
 
 /** Of fewer ends nobody can say what share has failed; of fewer run times, what is long. */
 const ENDS_COUNT_MIN = 10;
@@ -48,7 +59,7 @@ const RUN_TIMES_COUNT_MIN = 20;
 const LONG_FACTOR = 3;
 const LONG_MS_MIN = 60_000;
 
-/** To ask what would start a task takes a look at all that comes before it. */
+/** In one look: to ask what would start a task takes a look at all that comes before it. */
 const REMEDY_COUNT_MAX = 10;
 
 /** Nobody takes such tasks, whatever anybody has limited. */
@@ -229,11 +240,11 @@ export function* findingsIn(
 ): Pieces<ReadonlyMap<string, readonly Finding[]>> {
   const sight = yield* sightOf(looked);
   const { namespace } = looked;
-  const all = new Map<string, readonly Finding[]>();
+  const all = new Map<string, readonly Found[]>();
   for (const rule of rules) {
     const { kind } = rule;
     if (kind === 'disk' || kind === 'message' || !speaksIn(rule, namespace)) continue;
-    const found = new Map<string, Finding>();
+    const found = new Map<string, Found>();
     for (const one of finders[kind](sight, rule)) {
       const finding = { ...one, namespace };
       if (speaksOf(rule, finding) && !found.has(one.subject)) found.set(one.subject, finding);
@@ -242,7 +253,31 @@ export function* findingsIn(
     all.set(rule.name, [...found.values()]);
     yield;
   }
-  return all;
+  return yield* withRemedies(looked, all);
+}
+
+/** What would start tasks that wait, of those whose turn it is. */
+function* withRemedies(
+  { turns }: Looked,
+  all: ReadonlyMap<string, readonly Found[]>,
+): Pieces<ReadonlyMap<string, readonly Finding[]>> {
+  const keys = [...all.values()].flatMap((found) => found.flatMap(({ asks }) => asks?.key ?? []));
+  const turn = turns.take(keys, REMEDY_COUNT_MAX);
+  const told = new Map<string, readonly Finding[]>();
+  for (const [name, found] of all) {
+    const findings: Finding[] = [];
+    for (const { asks, ...finding } of found) {
+      const isAsked = asks !== undefined && turn.has(asks.key);
+      if (isAsked) yield;
+      findings.push(
+        asks === undefined
+          ? finding
+          : { ...finding, ...(isAsked ? asks.asked() : { isUnasked: true }) },
+      );
+    }
+    told.set(name, findings);
+  }
+  return told;
 }
 
 function* sightOf(looked: Looked): Pieces<Sight> {
@@ -255,7 +290,6 @@ function* sightOf(looked: Looked): Pieces<Sight> {
     heads: isEarly ? found.heads.filter((head) => !lacksExecutors(head)) : found.heads,
     attempts,
     backlog,
-    budget: { remedyCount: REMEDY_COUNT_MAX },
   };
 }
 
@@ -277,25 +311,31 @@ export function findDisk(
 }
 
 function ofHead(
-  { now, budget }: Sight,
+  { now }: Sight,
   { type, since, refusal, count }: Head,
   rule: AlertRule,
   subject: string,
   what: string,
-): Finding {
+): Found {
   const long = since === null ? '' : `, the first for ${inWords(now - since)}`;
   const limit = inWords(thresholdMs(rule));
   const message = `${what}: ${counted(count, 'task')} waiting${long} (limit: ${limit}). ${refusal?.message ?? ''}`;
-  const isUnasked = budget.remedyCount-- <= 0;
-  const [remedy] = isUnasked ? [] : (refusal?.remedies() ?? []);
-  const change = remedy?.change.message ?? refusal?.otherwise ?? null;
   const waited = since === null ? undefined : secondsOf(now - since);
-  const fields = fieldsOf({
-    ...{ count, waited, limit: rule.threshold },
-    ...(refusal && waitFields(refusal, remedy)),
+  const mend = (remedy: Remedy | undefined): Pick<Finding, 'change' | 'fields'> => ({
+    change: remedy?.change.message ?? refusal?.otherwise ?? null,
+    fields: fieldsOf({
+      ...{ count, waited, limit: rule.threshold },
+      ...(refusal && waitFields(refusal, remedy)),
+    }),
   });
-  const finding = { ...NOTHING, type, subject, message: message.trim(), change, fields };
-  return isUnasked && change === null ? { ...finding, isUnasked } : finding;
+  const finding = { ...NOTHING, type, subject, message: message.trim(), ...mend(undefined) };
+  if (refusal === null) return finding;
+  const key = JSON.stringify([rule.name, subject, refusal.key]);
+  const asked = () => {
+    const [remedy] = refusal.remedies();
+    return mend(remedy);
+  };
+  return { ...finding, asks: { key, asked } };
 }
 
 type Fields = Parameters<typeof fieldsOf>[0];

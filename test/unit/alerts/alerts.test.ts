@@ -1,12 +1,13 @@
 /** What the master does about alerts by itself: it looks, writes, tells, tries again; and goes on after a kill. */
 import { expect } from 'chai';
-import { Alerts, type AlertsOptions } from '../../../master/application/alerts/alerts.ts';
+import { Alerts } from '../../../master/application/alerts/alerts.ts';
 import type { AlertDelivery, AlertTry } from '../../../master/application/ports.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import type { Message } from '../../../master/domain/alerts/book.ts';
 import type { Looked } from '../../../master/domain/alerts/findings.ts';
 import type { AlertReceiver } from '../../../master/domain/alerts/rule.ts';
 import { Recent } from '../../../master/domain/alerts/recent.ts';
+import { RemedyTurns } from '../../../master/domain/alerts/turns.ts';
 import { Outcomes } from '../../../master/domain/health/outcomes.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import { Scheduler } from '../../helpers/domain.ts';
@@ -46,9 +47,9 @@ describe('the alerts of a master', () => {
 
   function begin(): Alerts {
     const log = { debug() {}, info() {}, warn() {}, error() {} };
-    const outcomes = new Outcomes(clock.now());
+    const [outcomes, turns] = [new Outcomes(clock.now()), new RemedyTurns()];
     recent = new Recent(() => clock.now());
-    const options: AlertsOptions = {
+    alerts = new Alerts({
       ...{ store, clock, log, rareLog: log, duties: new Duties(clock) },
       sender: {
         send: ({ name }, message) => {
@@ -59,12 +60,11 @@ describe('the alerts of a master', () => {
       },
       ask: (question) => question(),
       look: () => [
-        { namespace: 'default', state: scheduler.state, ...{ outcomes, recent }, ...seen },
+        { namespace: 'default', state: scheduler.state, ...{ outcomes, recent, turns }, ...seen },
       ],
       disk: async () => diskAsked ?? (free === null ? null : { freeBytes: free, totalBytes: 100 }),
       newId: () => `al-${++count}`,
-    };
-    alerts = new Alerts(options);
+    });
     alerts.start();
     return alerts;
   }

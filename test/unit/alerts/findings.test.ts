@@ -5,6 +5,7 @@ import { alertSaid } from '../../../console/pages/alerts/alert-said.ts';
 import { speak, speakOfAll } from '../../../console/words/words.ts';
 import type { Finding } from '../../../master/domain/alerts/alert.ts';
 import { AlertBook } from '../../../master/domain/alerts/book.ts';
+import { RemedyTurns } from '../../../master/domain/alerts/turns.ts';
 import { findDisk, findingsIn } from '../../../master/domain/alerts/findings.ts';
 import { saidOfJob } from '../../../master/domain/alerts/said.ts';
 import { Recent } from '../../../master/domain/alerts/recent.ts';
@@ -41,11 +42,13 @@ describe('what rules of alerts find', () => {
   let scheduler: Scheduler;
   let outcomes: Outcomes;
   let recent: Recent;
+  let turns: RemedyTurns;
 
   beforeEach(() => {
     scheduler = new Scheduler();
     outcomes = new Outcomes(scheduler.now);
     recent = new Recent(() => scheduler.now);
+    turns = new RemedyTurns();
   });
 
   const see = (...outs: Output[]): void => {
@@ -62,7 +65,7 @@ describe('what rules of alerts find', () => {
   ): readonly Finding[] => {
     const { state, now } = scheduler;
     const rule = { ...plainRule(kind, kind), ...change };
-    const looked = { namespace, state, outcomes, recent, now };
+    const looked = { namespace, state, outcomes, recent, turns, now };
     const findings = atOnce(findingsIn(looked, [rule])).get(kind) ?? [];
     for (const one of findings) expectInChinese(kind, one);
     return findings;
@@ -117,32 +120,71 @@ describe('what rules of alerts find', () => {
     expect(only('no_executor')).to.include({ subject: 'type echo', unsureMs: MINUTE });
   });
 
-  it('what mends it also once too much else is found to look for that', () => {
-    scheduler.submit({ id: 'first', type: 'type-z', requires: ['gpu'] });
-    scheduler.now += MINUTE;
-    let count = 0;
-    const book = new AlertBook([], scheduler.now, () => true);
-    const look = (): readonly (string | null | undefined)[] => {
+  describe('what mends it', () => {
+    let book: AlertBook;
+    let count: number;
+    beforeEach(() => {
+      book = new AlertBook([], scheduler.now, () => true);
+      count = 0;
+    });
+
+    const look = (): void => {
       const rule = { ...plainRule('no_executor', 'no_executor'), checkCount: 1 };
       const findings = found('no_executor');
       const known = () => true;
       const { alerts } = book.check([{ rule, findings }], known, scheduler.now, () => `${++count}`);
       book.take(alerts);
-      const one = book.raised.find(({ type }) => type === 'type-z');
-      if (one !== undefined) expectInChinese('no_executor', one);
-      return [one?.change, (JSON.parse(one?.fields ?? '{}') as WaitsFields).change?.action];
+      for (const one of book.raised) expectInChinese('no_executor', one);
     };
-    const start = ['Start an executor of type type-z with the label gpu.', 'start_executor'];
-    expect(look()).to.deep.equal(start);
-    // It is looked at last: what waits for longer comes first.
-    const older = Array.from({ length: 10 }, (_, at) => ({ id: `${at}`, type: `type-${at}` }));
-    scheduler.now -= 2 * MINUTE;
-    scheduler.submit(...older);
-    scheduler.now += 3 * MINUTE;
-    expect(found('no_executor').at(-1)).to.include({ type: 'type-z', change: null });
-    expect(look()).to.deep.equal(start);
-    see(scheduler.connect('x', { types: ['type-z'], labels: [] }));
-    expect(look(), 'its cause is another').to.deep.equal([null, undefined]);
+    const mendOf = (type: string): readonly (string | null | undefined)[] => {
+      const one = book.raised.find((alert) => alert.type === type);
+      const { change } = JSON.parse(one?.fields ?? '{}') as Partial<WaitsFields>;
+      return [one?.change, change?.action];
+    };
+    /** They have waited for longer than all before. */
+    const submitOlder = (from: number, length: number): void => {
+      const types = Array.from({ length }, (_, at) => `type-${from + at}`);
+      scheduler.now -= (2 + from) * MINUTE;
+      scheduler.submit(...types.map((type) => ({ id: type, type })));
+      scheduler.now += (2 + from) * MINUTE;
+    };
+
+    it('also once too much else is found to look for that', () => {
+      scheduler.submit({ id: 'first', type: 'type-z', requires: ['gpu'] });
+      scheduler.now += MINUTE;
+      look();
+      const start = ['Start an executor of type type-z with the label gpu.', 'start_executor'];
+      expect(mendOf('type-z')).to.deep.equal(start);
+      // It is looked at last: what waits for longer, and what nobody has asked yet, comes first.
+      submitOlder(0, 10);
+      look();
+      expect(book.raised).to.have.length(11);
+      expect(mendOf('type-z')).to.deep.equal(start);
+      submitOlder(10, 10);
+      see(scheduler.connect('x', { types: ['type-z'], labels: [] }));
+      look();
+      expect(mendOf('type-z'), 'its cause is another').to.deep.equal([null, undefined]);
+      look();
+      expect(mendOf('type-z')).to.deep.equal(['Give executor x the label gpu.', 'add_label']);
+    });
+
+    it('of all of them in turns, and again what was asked longest ago', () => {
+      submitOlder(0, 25);
+      const types = Array.from({ length: 25 }, (_, at) => `type-${at}`);
+      const known = () => types.filter((type) => mendOf(type)[0] !== null);
+      look();
+      expect(known()).to.deep.equal(types.slice(0, 10));
+      look();
+      expect(known()).to.deep.equal(types.slice(0, 20));
+      look();
+      expect(known()).to.deep.equal(types);
+      for (const type of types) {
+        expect(mendOf(type)).to.deep.equal([
+          `Start an executor of type ${type}.`,
+          'start_executor',
+        ]);
+      }
+    });
   });
 
   it('a wait that is too long for all are busy; for a pause only where that is asked for', () => {

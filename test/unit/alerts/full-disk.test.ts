@@ -5,6 +5,7 @@ import { type AlertDelivery, TermLost } from '../../../master/application/ports.
 import { Duties } from '../../../master/application/process/duties.ts';
 import { saidOfTask } from '../../../master/domain/alerts/said.ts';
 import { Recent } from '../../../master/domain/alerts/recent.ts';
+import { RemedyTurns } from '../../../master/domain/alerts/turns.ts';
 import { Outcomes } from '../../../master/domain/health/outcomes.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import { Scheduler } from '../../helpers/domain.ts';
@@ -38,6 +39,7 @@ describe('the alert of a disk on which nothing can be written', () => {
     const { state } = new Scheduler();
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const [outcomes, recent] = [new Outcomes(clock.now()), new Recent(() => clock.now())];
+    const turns = new RemedyTurns();
     let count = 0;
     alerts = new Alerts({
       ...{ store, clock, log, rareLog: log, duties: new Duties(clock) },
@@ -49,7 +51,7 @@ describe('the alert of a disk on which nothing can be written', () => {
         refusalOf: () => null,
       },
       ask: (question) => question(),
-      look: () => [{ namespace: 'default', state, outcomes, recent }],
+      look: () => [{ namespace: 'default', state, outcomes, recent, turns }],
       disk: async () => ({ freeBytes: free, totalBytes: 100 }),
       newId: () => `al-${++count}`,
     });

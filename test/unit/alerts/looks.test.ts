@@ -4,6 +4,7 @@ import { Alerts } from '../../../master/application/alerts/alerts.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import { Recent } from '../../../master/domain/alerts/recent.ts';
 import { saidIn } from '../../../master/domain/alerts/said.ts';
+import { RemedyTurns } from '../../../master/domain/alerts/turns.ts';
 import { Outcomes } from '../../../master/domain/health/outcomes.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import { Scheduler } from '../../helpers/domain.ts';
@@ -26,13 +27,14 @@ describe('the looks for alerts', () => {
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const outcomes = new Outcomes(clock.now());
     recent = new Recent(() => clock.now());
+    const turns = new RemedyTurns();
     alerts = new Alerts({
       ...{ store, clock, log, rareLog: log, duties: new Duties(clock) },
       sender: { send: async () => ({ error: null, isFinal: false }), refusalOf: () => null },
       ask: (question) => question(),
       look: () => {
         const state = isKnown ? scheduler.state : null;
-        return isLed ? [{ namespace: 'default', state, outcomes, recent }] : [];
+        return isLed ? [{ namespace: 'default', state, outcomes, recent, turns }] : [];
       },
       disk: async () => ({ freeBytes: 5, totalBytes: 100 }),
       newId: () => `al-${++count}`,
