@@ -13,6 +13,9 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** What WebSocket says of a socket that just ended. */
 const ABNORMAL_CLOSE = 1006;
 const QUOTED_CHARS_MAX = 200;
+const PATH_OF_NAMESPACE = /\/ns\/[^/]+\/executor$/;
+/** As a master of 2.0.0 says it. Later ones say of such a path that there is no such namespace. */
+const NO_SUCH_PATH = 'There is nothing at this path.';
 
 export class Connection implements Dialled {
   readonly #socket: WebSocket;
@@ -33,6 +36,7 @@ export class Connection implements Dialled {
     this.#socket = socket;
     let failure = '';
     let status: number | undefined;
+    let knowsNoNamespace = false;
     socket.on('open', onOpen);
     socket.on('message', (data) => {
       // What arrives behind our close frame is void. A message is one Buffer by default.
@@ -51,6 +55,10 @@ export class Connection implements Dialled {
       failure = `the master answered HTTP ${status} ${response.statusMessage ?? ''}`;
       void sentenceOf(response).then((sentence) => {
         if (sentence !== '') failure += `: ${sentence}`;
+        knowsNoNamespace =
+          status === 404 &&
+          sentence === NO_SUCH_PATH &&
+          PATH_OF_NAMESPACE.test(new URL(url).pathname);
         socket.terminate();
       });
     });
@@ -60,6 +68,7 @@ export class Connection implements Dialled {
         code,
         reason: reason.toString() || failure || describeCode(code),
         isFinal: isFinalClose(code) || status === 401 || status === 403,
+        knowsNoNamespace,
       });
     });
   }

@@ -9,6 +9,8 @@ export interface Closed {
   readonly reason: string;
   /** Dialling again would bring the same answer. */
   readonly isFinal: boolean;
+  /** The namespace that is asked for is none of a master as old as that: until people change something it stays so. */
+  readonly knowsNoNamespace?: boolean;
 }
 
 /** What the session asks of a connection. */

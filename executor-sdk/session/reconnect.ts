@@ -64,18 +64,28 @@ export class Failures {
   }
 
   /** Null: that is known. */
-  describe({ code, reason, wasHealthy }: Ended, executorId: string): EventDraft | null {
-    if (wasHealthy) {
-      return { type: 'disconnected', message: `disconnected from the master: ${reason}` };
+  describe(ended: Ended, executorId: string): EventDraft | null {
+    if (ended.wasHealthy) {
+      return { type: 'disconnected', message: `disconnected from the master: ${ended.reason}` };
     }
-    const failure =
-      code === CloseCode.idInUse
-        ? `another living process uses the executor id ${executorId}: give each its own id`
-        : `cannot reach the master: ${reason}`;
+    const failure = failureInWords(ended, executorId);
     if (failure === this.#told) return null;
     this.#told = failure;
-    return { type: 'unreachable', message: `${failure}; trying on` };
+    const event = { type: 'unreachable', message: `${failure}; trying on` } as const;
+    // Only people can change that; whoever upgrades the master finds it there all the same.
+    return ended.knowsNoNamespace === true ? { ...event, level: 'error' } : event;
   }
+}
+
+function failureInWords({ code, reason, knowsNoNamespace }: Ended, executorId: string): string {
+  if (code === CloseCode.idInUse) {
+    return `another living process uses the executor id ${executorId}: give each its own id`;
+  }
+  if (knowsNoNamespace === true) {
+    const why = reason.replace(/\.$/, '');
+    return `the master knows no namespaces (${why}): upgrade it, or leave out the namespace`;
+  }
+  return `cannot reach the master: ${reason}`;
 }
 
 /** Full jitter under a cap that doubles with each failure. `random`: from 0 to 1. */

@@ -2,6 +2,7 @@
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -89,6 +90,40 @@ describe('an executor of today at a master of 2.0.0', () => {
       await once(heard, 'frame');
     }
   }
+
+  it('says that it knows no namespaces, as an error, and tries on', async () => {
+    const dialled: (string | undefined)[] = [];
+    // As that master answers all paths but its own.
+    const text = 'There is nothing at this path.';
+    const head = [
+      'HTTP/1.1 404 Not Found',
+      'Connection: close',
+      'Content-Type: text/plain; charset=utf-8',
+      `Content-Length: ${text.length}`,
+    ];
+    const older = createServer().on('upgrade', ({ url }, socket) => {
+      dialled.push(url);
+      heard.emit('dial');
+      socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+    });
+    older.listen(0, '127.0.0.1');
+    await once(older, 'listening');
+    closing.push(async () => older.close());
+    const { port } = older.address() as AddressInfo;
+    const executor = watchedExecutor(`http://127.0.0.1:${port}`, { namespace: 'live' });
+    executor.handle('transcode', () => null);
+    closing.push(() => executor.stop());
+    void executor.start();
+    expect(await executor.told('unreachable')).to.deep.include({
+      level: 'error',
+      message:
+        'the master knows no namespaces (the master answered HTTP 404 Not Found: There is nothing at this path): upgrade it, or leave out the namespace; trying on',
+    });
+    while (dialled.length < 3) await once(heard, 'dial');
+    expect(dialled).to.include('/scheduler/v2/ns/live/executor');
+    const told = executor.events.filter(({ type }) => type === 'unreachable');
+    expect(told).to.have.length(1);
+  });
 
   it('says nothing that this would not take, and ends what it is told to', async () => {
     const connected = once(server, 'connection') as Promise<[WebSocket]>;
