@@ -173,6 +173,9 @@ function* eventOf(fields: Fields): Generator<undefined, Event | null | 'canceled
   if (from === null) return null;
   const label = cleaned(first('SUMMARY'));
   const end = dayIn(first('DTEND'));
+  if (end !== null && end < from) {
+    throw new IcsRefused(`the event of ${dateOf(from)} ends before it begins, on ${dateOf(end)}`);
+  }
   const dayCount = end === null ? daysIn(from, first('DURATION')) : end - from;
   if (dayCount > EVENT_DAY_COUNT_MAX) {
     throw new IcsRefused(

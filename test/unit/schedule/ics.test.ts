@@ -159,6 +159,10 @@ describe('an ICS file', () => {
       event('DTSTART;VALUE=DATE:20260101', 'DTEND;VALUE=DATE:20360101'),
       'the event of 2026-01-01 lasts more than 400 days',
     ],
+    'an event that ends before it begins': [
+      event('DTSTART;VALUE=DATE:20261003', 'DTEND;VALUE=DATE:20261001'),
+      'the event of 2026-10-03 ends before it begins, on 2026-10-01',
+    ],
     'an event of a length that no date has': [
       event('DTSTART;VALUE=DATE:20260101', 'DURATION:P99999999999D'),
       'the event of 2026-01-01 lasts more than 400 days',
