@@ -49,14 +49,17 @@ export function asTyped({ field, message }: FieldError, command: Command): strin
 
 /** Fields that a sentence names. */
 export function inOptions(sentence: string, command: Command): string {
-  return sentence.replace(/`([A-Za-z_-]+)`/g, (found, field: string) => {
-    const name = typedFor(field, command);
-    return name ?? found;
+  return sentence.replace(/`([A-Za-z_.-]+)`/g, (found, field: string) => {
+    return wayTo(field, command) ?? found;
   });
 }
 
-/** Of `task.params.width`, where the command has `--params`, `--params width`. */
 function nameOf(field: string, command: Command): string {
+  return wayTo(field, command) ?? field;
+}
+
+/** Of `task.params.width`, where the command has `--params`, `--params width`; null: nothing stands for it. */
+function wayTo(field: string, command: Command): string | null {
   // A place in a list is that on the command line.
   const parts = field.replace(/\[\d+\]/g, '').split('.');
   for (let at = 0; at < parts.length; at++) {
@@ -66,7 +69,7 @@ function nameOf(field: string, command: Command): string {
     if (name !== null) return [name, rest.join('.')].filter((part) => part !== '').join(' ');
     if (!isAround) break;
   }
-  return typedFor(parts[0] ?? '', command) ?? field;
+  return typedFor(parts[0] ?? '', command);
 }
 
 /** Null: it has nothing that stands for the field. */

@@ -74,6 +74,17 @@ export type CommandOutcome =
     }
   | LimitReached;
 
+/** Why it is not done, with the part that cannot be. */
+export function refusalInWords({
+  field,
+  message,
+}: {
+  readonly field?: string;
+  readonly message: string;
+}): string {
+  return field === undefined ? message : `${field}: ${message}`;
+}
+
 /** The answer to a request; which of the two follows from the event that asked. */
 export type Reply = readonly SubmitOutcome[] | CommandOutcome;
 

@@ -9,6 +9,7 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { CommandAnswer, ScopedMaster } from '../scoped-master.ts';
 import type { ShownTask } from '../../application/ports.ts';
+import { refusalInWords } from '../../domain/effects.ts';
 import type { QueueEnd } from '../../domain/queue/window.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
@@ -148,8 +149,11 @@ async function command(
   const taskId = taskIdOf(request);
   const outcome = await run(taskId);
   if (outcome.kind !== 'done') {
-    const limit = outcome.kind === 'limited' ? outcome.limit : undefined;
-    throw new Problem(outcome.kind, outcome.message, { taskId, limit });
+    const { kind, message } = outcome;
+    const field = 'field' in outcome ? outcome.field : undefined;
+    const errors = field === undefined ? undefined : [{ field, message }];
+    const limit = kind === 'limited' ? outcome.limit : undefined;
+    throw new Problem(kind, refusalInWords(outcome), { taskId, limit, errors });
   }
   const { version } = outcome;
   const body = { task_id: taskId, code: answers.done.status, version };

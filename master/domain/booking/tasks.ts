@@ -1,6 +1,6 @@
 /** Tasks of bookings: which may be of one, when they are due, and that they end with it. */
 import type { NewTask } from '../events.ts';
-import type { CommandOutcome, Output } from '../effects.ts';
+import { type CommandOutcome, type Output, refusalInWords } from '../effects.ts';
 import { type Booking, isBookingOver } from './booking.ts';
 import { KIND_LENGTH_MAX, kindKeyOf, type Task } from '../model/task.ts';
 import type { Executor } from '../model/executor.ts';
@@ -91,8 +91,8 @@ export function bookedStill(state: State, task: Task, runAt: number | undefined)
   if (id === null) return { kind: 'fits', task: { ...task, dueAt: runAt ?? task.dueAt } };
   const ofBooking = state.bookings.byId.get(id);
   if (ofBooking !== undefined && ofBooking.group !== task.user.group) {
-    const message = `user.group: booking ${id} is for tasks of group ${ofBooking.group}`;
-    return { kind: 'misfit', message };
+    const message = `booking ${id} is for tasks of group ${ofBooking.group}`;
+    return { kind: 'misfit', field: 'user.group', message };
   }
   // One that is to be tried again after its window ends with it, whatever else is asked.
   const at = runAt ?? ofBooking?.from ?? task.dueAt;
@@ -104,7 +104,7 @@ export function bookedStill(state: State, task: Task, runAt: number | undefined)
   }
   if (found.kind !== 'misfit') return { kind: 'conflict', message: found.message };
   const { field, message } = found.wrong;
-  return { kind: 'misfit', message: `${field.replace('task.', '')}: ${message}` };
+  return { kind: 'misfit', field: field.replace('task.', ''), message };
 }
 
 /** When one that has ended is due again: in the next window. */
@@ -113,7 +113,7 @@ export function bookedAgain(state: State, task: Task, now: number): Placed {
   if (placed.kind === 'fits') return fullOf(state, task.booking) ?? placed;
   const advice = 'copy it to have it run without the booking';
   return 'message' in placed
-    ? { kind: 'conflict', message: `${placed.message}; ${advice}` }
+    ? { kind: 'conflict', message: `${refusalInWords(placed)}; ${advice}` }
     : placed;
 }
 

@@ -3,7 +3,7 @@
  * before the next. What a slice has done to tasks and how far the work is are one commit, so that
  * whoever begins again after a crash comes to each task once.
  */
-import type { CommandOutcome, Output } from '../effects.ts';
+import { type CommandOutcome, type Output, refusalInWords } from '../effects.ts';
 import type { Event, WorkPage } from '../events.ts';
 import { ANY_TASK, isSeen, matches } from '../model/task-filter.ts';
 import { isAtRest, isTerminal, type Notification, type Task } from '../model/task.ts';
@@ -74,7 +74,7 @@ function doSlice(
     const isFull = outcome.kind === 'full' || outcome.kind === 'limited';
     const kind = isFull ? 'failed' : 'skipped';
     counts[kind] += 1;
-    problems = withProblem(problems, { taskId, kind, message: outcome.message });
+    problems = withProblem(problems, { taskId, kind, message: refusalInWords(outcome) });
   }
   return { ...work, counts, problems };
 }

@@ -160,23 +160,24 @@ function refusalOfChange(
   const { type, labels, requires, uses, deadlineAt, dueAt } = task;
   const { group } = task.user;
   if (change.deadlineAt !== undefined && deadlineAt !== null && deadlineAt <= now) {
-    return misfit('deadline: expected later than now');
+    return misfit('deadline', 'expected later than now');
   }
   const isTimed = change.deadlineAt !== undefined || change.runAt !== undefined;
   if (isTimed && deadlineAt !== null && dueAt >= deadlineAt) {
-    const message =
-      change.runAt === undefined
-        ? 'deadline: the task is not due before that'
-        : 'run_at: the deadline of the task is not later than that';
-    return { kind: 'conflict', message };
+    return change.runAt === undefined
+      ? { kind: 'conflict', field: 'deadline', message: 'the task is not due before that' }
+      : {
+          kind: 'conflict',
+          field: 'run_at',
+          message: 'the deadline of the task is not later than that',
+        };
   }
   if (kindKeyOf(type, requires, labels).length > KIND_LENGTH_MAX) {
-    return misfit(
-      `labels: type, requires and labels have more than ${KIND_LENGTH_MAX} characters together`,
-    );
+    const message = `type, requires and labels have more than ${KIND_LENGTH_MAX} characters together`;
+    return misfit('labels', message);
   }
   const missing = change.uses === undefined ? undefined : missingLimit(state, uses);
-  if (missing !== undefined) return misfit(`uses: there is no limit ${missing}`);
+  if (missing !== undefined) return misfit('uses', `there is no limit ${missing}`);
   const quota = state.quotas.get(type);
   const full = group === before.user.group || quota === undefined ? null : fullGroup(quota, group);
   if (full !== null) {
@@ -190,4 +191,8 @@ function refusalOfChange(
   return crowd === null ? null : { kind: 'full', message: crowd };
 }
 
-const misfit = (message: string): CommandOutcome => ({ kind: 'misfit', message });
+const misfit = (field: string, message: string): CommandOutcome => ({
+  kind: 'misfit',
+  field,
+  message,
+});

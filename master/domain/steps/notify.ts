@@ -192,7 +192,7 @@ export function redeliver(
   out: Output,
 ): CommandOutcome {
   if (notification === null) {
-    return { kind: 'unknown', message: 'no ended task with a notify_url has this id' };
+    return { kind: 'unknown', message: 'no ended task with a callback has this id' };
   }
   // What is in flight is not sent twice, but what becomes of it is the first of the new tries.
   const inFlight = state.notifying.find(notification);

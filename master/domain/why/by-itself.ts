@@ -79,7 +79,7 @@ function notDue(asked: Asked): Refusal {
     action: 'wait_until',
     target: null,
     value: until,
-    message: `Wait for ${inWords(until - now)}, or change its run_at.`,
+    message: `Wait for ${inWords(until - now)}, or change when it is to run.`,
   } as const;
   return {
     reason: isRetry ? 'backing_off' : 'not_due',

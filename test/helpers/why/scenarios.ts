@@ -42,7 +42,7 @@ export const scenarios: readonly Scenario[] = [
       await bench.submit(asked({ runAt: bench.now + MINUTE }));
     },
     message: 'It is to run later: in 1 min.',
-    change: 'Wait for 1 min, or change its run_at.',
+    change: 'Wait for 1 min, or change when it is to run.',
   },
   {
     reason: 'backing_off',
@@ -54,7 +54,7 @@ export const scenarios: readonly Scenario[] = [
       bench.offers();
     },
     message: 'It is retried later: in 1 min 30 s.',
-    change: 'Wait for 1 min 30 s, or change its run_at.',
+    change: 'Wait for 1 min 30 s, or change when it is to run.',
   },
   {
     reason: 'paused',

@@ -164,6 +164,21 @@ describe('soda booking', function () {
     expect(JSON.parse(out)).to.have.nested.property('free[0].count', 1);
   });
 
+  it('says of a task of it what cannot be another by the options that were typed', async () => {
+    await run(['type', 'set', 'push', 'capacity=1']);
+    const id = await idOf('--from', local(0), '--for', '2h');
+    const task = ['--type', 'push', '--group', 'class-7', '--booking', id, '--id', 'lesson'];
+    expect((await run(['task', 'submit', ...task])).out).to.equal('lesson\n');
+    const change = (...args: string[]) => run(['task', 'change', 'lesson', ...args]);
+    const other = `soda: --group: booking ${id} is for tasks of group class-7\n`;
+    expect(await change('--group', 'class-8')).to.include({ code: 2, err: other });
+    const late = await change('--deadline', new Date(atLocal(local(-1))).toISOString());
+    const due = 'soda: --deadline: the task is not due before that\n';
+    expect(late).to.include({ code: 4, err: due });
+    await soda(['cancel', id]);
+    await run(['type', 'set', 'push', 'capacity=']);
+  });
+
   it('says that there may be too few executors, until there are enough', async () => {
     await run(['type', 'set', 'push', 'capacity=2']);
     const id = await idOf('--from', local(0), '--for', '2h', '--count', '2');

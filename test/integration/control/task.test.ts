@@ -89,6 +89,9 @@ describe('control of one task', () => {
       code: 400,
       detail: 'deadline: expected later than now',
     });
+    expect(errorsOf(await patch('a', { deadline: '2020-01-01T00:00:00Z' }))).to.deep.equal([
+      'deadline: expected later than now',
+    ]);
     expect(await refused({ uses: [{ limit: 'none' }] })).to.include({
       code: 400,
       detail: 'uses: there is no limit none',

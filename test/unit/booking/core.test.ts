@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Event } from '../../../master/domain/events.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
-import type { Output } from '../../../master/domain/effects.ts';
+import { type Output, refusalInWords } from '../../../master/domain/effects.ts';
 import { asked, type Asked, bookingIn, FROM } from './asked.ts';
 import { BEGIN, ends, HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
@@ -273,7 +273,8 @@ describe('bookings in the core', () => {
       expect(scheduler.task('push').labels).to.deep.equal(['x', 'hd']);
       const messageOf = (fields: Change['change']) => {
         const reply = change(fields);
-        return reply && 'message' in reply ? `${reply.kind} ${reply.message}` : reply?.kind;
+        const isRefused = reply !== null && 'message' in reply;
+        return isRefused ? `${reply.kind} ${refusalInWords(reply)}` : reply?.kind;
       };
       expect(messageOf({ runAt: FROM + HOUR })).to.match(/^misfit run_at: expected before/);
       expect(messageOf({ user: { group: 'other' } })).to.equal(

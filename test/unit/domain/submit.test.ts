@@ -249,7 +249,8 @@ describe('change of a waiting task', () => {
     scheduler.submit({ id: 'a', deadlineAt });
     const refused = {
       kind: 'conflict',
-      message: 'run_at: the deadline of the task is not later than that',
+      field: 'run_at',
+      message: 'the deadline of the task is not later than that',
     };
     expect(change({ runAt: deadlineAt }).reply).to.deep.equal(refused);
     expect(change({ runAt: deadlineAt - 1 }).reply).to.include({ kind: 'done' });
