@@ -9,7 +9,7 @@ import {
 import { jsonAt, noSourceWarning } from '@soda-scheduler/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
-import { apply, type Kind, printDefinition } from '../definition/apply.ts';
+import { apply, type Kind, known, printDefinition } from '../definition/apply.ts';
 import { readTexts, throwIfAny } from '../definition/definition.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { more, once } from '../options.ts';
@@ -104,52 +104,83 @@ async function jobsIn(files: readonly string[]): Promise<NamedJob[]> {
 }
 
 async function applyJobs(jobs: readonly NamedJob[], options: ApplyOptions): Promise<void> {
-  throwIfAny(ringsIn(jobs), 'nothing is applied');
+  const sources: Sources = new Map(jobs.map(({ name, triggers }) => [name, sourcesOf(triggers)]));
+  throwIfAny(ringsIn(sources), 'nothing is applied');
   const { client, output } = connect(options);
   const definitions = jobs.map(({ name, ...job }) => [name, job] as const);
-  const names = new Set(jobs.map(({ name }) => name));
-  await apply(jobsOf(client, names), definitions, output, options.dryRun === true);
+  await apply(jobsOf(client, sources), definitions, output, options.dryRun === true);
+}
+
+/** By job: those whose ends it waits for. */
+type Sources = ReadonlyMap<string, readonly string[]>;
+
+function sourcesOf(triggers: JobRequest['triggers'] | JobView['triggers'] = []): string[] {
+  return [triggers].flat().flatMap((trigger) => trigger?.on?.job ?? []);
 }
 
 /**
  * Who would wait for itself by way of others in these files, in words. The master checks each against those that it
  * has, and so would find it when some of them are set already.
  */
-function ringsIn(jobs: readonly NamedJob[]): string[] {
-  const sources = new Map(
-    jobs.map(({ name, triggers = [] }) => {
-      return [name, [triggers].flat().flatMap((trigger) => trigger?.on?.job ?? [])] as const;
-    }),
-  );
+function ringsIn(sources: Sources): string[] {
   const seen = new Set<string>();
-  const ringFrom = (job: string, way: readonly string[]): string | null => {
-    const at = way.indexOf(job);
-    if (at >= 0) return [...way.slice(at), job].join(' waits for ');
-    if (seen.has(job)) return null;
-    seen.add(job);
-    for (const source of sources.get(job) ?? []) {
-      const ring = ringFrom(source, [...way, job]);
-      if (ring !== null) return ring;
-    }
-    return null;
-  };
   return [...sources.keys()].flatMap((job) => {
-    const ring = ringFrom(job, []);
-    return ring === null ? [] : `${job}: triggers: a job does not wait for itself: ${ring}`;
+    const ring = ringFrom(job, sources, seen);
+    const way = ring?.join(' waits for ');
+    return ring === null ? [] : `${job}: triggers: a job does not wait for itself: ${way}`;
   });
 }
 
-/** @param names Jobs that are made together: whichever comes first, none of the others is missing. */
-function jobsOf(client: SodaClient, names: ReadonlySet<string>): Kind<JobRequest, JobView> {
+/** Each waits for the next, and the last is the first; null: there is none. @param seen that lead to none, or are known. */
+function ringFrom(
+  job: string,
+  sources: Sources,
+  seen: Set<string>,
+  way: readonly string[] = [],
+): readonly string[] | null {
+  const at = way.indexOf(job);
+  if (at >= 0) return [...way.slice(at), job];
+  if (seen.has(job)) return null;
+  seen.add(job);
+  for (const source of sources.get(job) ?? []) {
+    const ring = ringFrom(source, sources, seen, [...way, job]);
+    if (ring !== null) return ring;
+  }
+  return null;
+}
+
+/** Where a job waits for itself only as long as another still waits as it did before: that one comes first. */
+async function firstBefore(
+  name: string,
+  client: SodaClient,
+  sources: Sources,
+): Promise<string | null> {
+  const asTheyAre = new Map<string, readonly string[]>();
+  for (const job of sources.keys()) {
+    const view = await known(() => client.jobs.get(job));
+    asTheyAre.set(job, sourcesOf(view?.triggers));
+  }
+  asTheyAre.set(name, sources.get(name) ?? []);
+  const ring = ringFrom(name, asTheyAre, new Set()) ?? [];
+  const first = ring.find((job, at) => {
+    const next = ring[at + 1];
+    return next !== undefined && sources.get(job)?.includes(next) === false;
+  });
+  return first === undefined ? null : `apply ${first} first, which still waits as it did before`;
+}
+
+/** @param sources Of jobs that are made together: whichever comes first, none of the others is missing. */
+function jobsOf(client: SodaClient, sources: Sources): Kind<JobRequest, JobView> {
   return {
     key: 'name',
     get: (name) => client.jobs.get(name),
     put: (name, job, options) => client.jobs.put(name, job, options),
     isDefined: () => true,
     definitionOf: (job) => exactJson(job, 'request'),
+    adviceOn: (name) => firstBefore(name, client, sources),
     besides: ({ next, fires, warnings, triggers }) => {
       const idle = triggers.flatMap(({ on, name }) =>
-        on !== undefined && names.has(on.job) ? [noSourceWarning(on.job, name)] : [],
+        on !== undefined && sources.has(on.job) ? [noSourceWarning(on.job, name)] : [],
       );
       // Not those that are skipped, or merged with others.
       const times = next.flatMap(({ at }) => at ?? []);

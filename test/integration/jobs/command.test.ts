@@ -39,6 +39,26 @@ triggers: [{ on: { job: ${job} } }]`;
     expect((await soda('job get ring-a')).code).to.equal(3);
   });
 
+  it('makes those that wait for others in any order, and says what comes first where it counts', async () => {
+    const job = (name: string, trigger: string) => `name: ${name}
+template: { task: { type: echo }, user: { group: news } }
+triggers: [{ ${trigger} }]`;
+    const on = (source: string) => `on: { job: ${source} }`;
+    const apply = (...jobs: string[]) => soda('job apply -f -', jobs.join('\n---\n'));
+    const [first, second] = [job('turn-a', 'every: 60'), job('turn-b', on('turn-a'))];
+    expect(await apply(second, first)).to.include({ code: 0, err: '' });
+    const [last, before] = [job('turn-a', on('turn-b')), job('turn-b', 'every: 60')];
+    for (const turned of [await apply(last, before), await apply(before, last)]) {
+      expect(turned.code).to.equal(2);
+      expect(turned.err).to.include('turn-a waits for turn-b, turn-b for turn-a\n');
+      expect(turned.err).to.match(
+        /^soda: +turn-a: apply turn-b first, which still waits as it did/m,
+      );
+    }
+    expect((await apply(before)).code).to.equal(0);
+    expect((await apply(last, before)).code).to.equal(0);
+  });
+
   it('says when jobs run, as they are once they are set, and no time that is merged with another', async () => {
     await soda('calendar set even -f -', EVEN);
     const applied = await soda('job apply -f - --json', JOBS);
