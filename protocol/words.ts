@@ -90,6 +90,19 @@ export const absences = ['away', 'draining', 'not_ready'] as const;
 /** Why one that a booking has is of no use to it. */
 export const unreadyReasons = [...absences, 'refusing'] as const;
 
+/** What may be wrong with a field, as far as programs are told; whoever says it in another language has `values` too. */
+export const faultKinds = [
+  'required',
+  'unknown_field',
+  'wrong_type',
+  'one_of',
+  'characters',
+  'at_least',
+  'above',
+  'at_most',
+  'below',
+] as const;
+
 /** What can become of a callback once its task has ended. */
 export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;
 

@@ -8,6 +8,7 @@ import { Away, call, curlOf, Refused as RefusedCall, type Request } from '../api
 import { Copy } from '../parts/copy.tsx';
 import {
   bodyOf,
+  faultSaid,
   faultsOf,
   type Field,
   localOf,
@@ -288,7 +289,7 @@ export function refusalOf(error: unknown, fields: readonly Field[]): Refusal {
   const isBeside = Object.keys(wrong).length > 0;
   const problem = [
     isBeside ? t('asking.wrong') : sentenceOf(error),
-    ...others.map(({ field, message }) => `${field}: ${message}`),
+    ...others.map((fault) => `${fault.field}: ${faultSaid(fault)}`),
   ].join('\n');
   return { problem, wrong };
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { freeWindows } from './bookings.ts';
 import { startTimeoutAction, taskChange, taskFields, userInfo } from './fields.ts';
 import { HTTP_LIMITS } from '../limits.ts';
-import { failureReasons, notificationStates, taskStates } from '../words.ts';
+import { failureReasons, faultKinds, notificationStates, taskStates } from '../words.ts';
 
 export const taskInfo = z.strictObject({ ...taskFields, user: userInfo.optional() });
 
@@ -269,6 +269,16 @@ export const taskList = z.object({
   next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
 });
 
+const fieldFault = z.object({
+  field: z.string(),
+  message: z.string().describe('For people, in English.'),
+  kind: z.enum(faultKinds).optional().describe('The same for programs, where it is one of these.'),
+  values: z
+    .record(z.string(), z.union([z.string(), z.number()]))
+    .optional()
+    .describe('What the message names: of a bound `limit` and `of`, of a list `words`.'),
+});
+
 /** RFC 9457, `application/problem+json`. */
 export const problem = z.object({
   type: z.string(),
@@ -284,7 +294,7 @@ export const problem = z.object({
   free: freeWindows.optional(),
   reason: z.enum(['token_expired']).optional().describe('What the status does not tell.'),
   errors: z
-    .array(z.object({ field: z.string(), message: z.string() }))
+    .array(fieldFault)
     .optional()
     .describe('One entry for each field that was wrong, with what was expected.'),
 });

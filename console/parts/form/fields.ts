@@ -2,7 +2,8 @@
  * Forms as data. A field says where in the body of a request its value stands: so the body follows from what was typed, and
  * what the master finds wrong there can be told beside it.
  */
-import { t } from '../../words/words.ts';
+import type { Problem } from '@soda-scheduler/protocol';
+import { instead, t } from '../../words/words.ts';
 
 export interface Field {
   /** The way to it in the body: `limits.max_running`. The master names it so too. */
@@ -145,9 +146,18 @@ export function setAt(object: Record<string, unknown>, path: string, value: unkn
   else object[first] = inner;
 }
 
-interface Fault {
-  readonly field: string;
-  readonly message: string;
+type Fault = Pick<NonNullable<Problem['errors']>[number], 'field' | 'message' | 'kind' | 'values'>;
+
+/** What is wrong, in the language of the page, as far as it has words for that. */
+export function faultSaid({ message, kind, values = {} }: Fault): string {
+  const { of } = values;
+  return kind === undefined
+    ? message
+    : instead(
+        `fault.${kind}${of === undefined || kind === 'characters' ? '' : `.${of}`}`,
+        message,
+        values,
+      );
 }
 
 /** What was refused: what is of a field that is there stands beside it, and the rest is `others`. */
@@ -163,7 +173,7 @@ export function faultsOf(
   for (const fault of faults) {
     const of = fields.find(({ name }) => name === fault.field || isWithin(fault.field, name));
     if (of === undefined) others.push(fault);
-    else wrong[of.name] = [wrong[of.name], fault.message].filter(Boolean).join('; ');
+    else wrong[of.name] = [wrong[of.name], faultSaid(fault)].filter(Boolean).join('; ');
   }
   return { wrong, others };
 }

@@ -2,6 +2,7 @@
 import type { enLater } from '../en/later.ts';
 import { zhBookings } from './bookings.ts';
 import { zhCalendars } from './calendars.ts';
+import { zhFaults } from './faults.ts';
 import { zhFound } from './found.ts';
 import { zhJobs } from './jobs.ts';
 import { zhMissing } from './missing.ts';
@@ -12,6 +13,7 @@ import { zhWhy } from './why.ts';
 export const zhLater: Readonly<Record<keyof typeof enLater, string>> = {
   ...zhBookings,
   ...zhCalendars,
+  ...zhFaults,
   ...zhFound,
   ...zhJobs,
   ...zhMissing,

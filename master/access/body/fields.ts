@@ -10,7 +10,7 @@ import {
 } from '@soda-scheduler/protocol';
 import { detached } from '../detached.ts';
 import { runAtOnce } from './pieces.ts';
-import { inWords, unknownField } from './words.ts';
+import { inKinds, inWords, unknownField } from './words.ts';
 
 const FIELD_ERRORS_MAX = 20;
 const NEWLINE = 0x0a;
@@ -50,7 +50,7 @@ export function soundFields<S extends z.ZodObject>(
   schema: S,
   value: unknown,
 ): { readonly fields: Partial<z.output<S>>; readonly errors: readonly FieldError[] } {
-  const result = schema.safeParse(value, { error: inWords });
+  const result = schema.safeParse(value, { error: inWords, reportInput: true });
   if (result.success) return { fields: result.data, errors: [] };
   const { issues } = result.error;
   const wrong = new Set(
@@ -115,7 +115,7 @@ export function* problemOfBroken(bytes: Buffer, at: number): Generator<void, Pro
 
 /** For a value whose keys and depth are known to be harmless. @throws {Problem} 400 */
 export function checkShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value, { error: inWords });
+  const result = schema.safeParse(value, { error: inWords, reportInput: true });
   if (result.success) return result.data;
   throw invalidFields(errorsOf(result.error.issues));
 }
@@ -137,9 +137,10 @@ function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {
     return issue.keys.slice(0, FIELD_ERRORS_MAX).map((key) => ({
       field: fieldName([...issue.path, key]),
       message: unknownField(key, issue.message),
+      kind: 'unknown_field',
     }));
   }
-  return [{ field: fieldName(issue.path), message: issue.message }];
+  return [{ field: fieldName(issue.path), message: issue.message, ...inKinds(issue) }];
 }
 
 /** `task.labels[0]`. Keys are the client's: long ones are cut. */

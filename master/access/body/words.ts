@@ -4,6 +4,7 @@
  */
 import { didYouMean } from '@soda-scheduler/protocol';
 import { z } from 'zod';
+import type { FieldError } from '../http/problem.ts';
 
 /** A name longer than this is nobody's slip, and costs too much to compare. */
 const NAME_LENGTH_MAX = 64;
@@ -41,14 +42,52 @@ export function inWords(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
+/** The same for programs, of what `inWords` has words for; `issue` has its input. */
+export function inKinds(issue: z.core.$ZodIssue): Pick<FieldError, 'kind' | 'values'> {
+  // Another schema has words of its own, which say more.
+  if (issue.message !== inWords(issue as z.core.$ZodRawIssue)) return {};
+  if (issue.code !== 'invalid_value' && issue.input === undefined) return { kind: 'required' };
+  switch (issue.code) {
+    case 'invalid_type':
+      return { kind: 'wrong_type', values: { of: issue.expected } };
+    case 'too_small':
+      return boundOf(issue, issue.inclusive === true ? 'at_least' : 'above', issue.minimum);
+    case 'too_big':
+      return boundOf(issue, issue.inclusive === true ? 'at_most' : 'below', issue.maximum);
+    case 'invalid_value':
+      return { kind: 'one_of', values: { words: issue.values.map(String).join(', ') } };
+    case 'invalid_format': {
+      const found = charactersOf(issue.pattern ?? '');
+      return found === null ? {} : { kind: 'characters', values: found };
+    }
+    default:
+      return {};
+  }
+}
+
+function boundOf(
+  { origin }: { readonly origin: string },
+  kind: FieldError['kind'] & string,
+  limit: number | bigint,
+): Pick<FieldError, 'kind' | 'values'> {
+  const of = { array: 'entries', string: 'characters' }[origin] ?? 'number';
+  return { kind, values: { of, limit: Number(limit) } };
+}
+
 /** Of names: so many characters of some that are listed. Nobody reads an expression. */
 const OF_CHARACTERS = /^\/\^(?:\(\?!.*\$\))?\[([^\]]+)\]\{(\d+),(\d+)\}\$\/u?$/;
 
 function fitting(pattern: string): string {
+  const found = charactersOf(pattern);
+  if (found === null) return 'text of another form';
+  return `${found.least} to ${found.most} characters of ${found.of}`;
+}
+
+function charactersOf(pattern: string) {
   const [, characters, least, most] = OF_CHARACTERS.exec(pattern) ?? [];
-  if (characters === undefined) return 'text of another form';
+  if (characters === undefined) return null;
   const each = characters.match(/\w-\w|\\.|./g) ?? [];
-  return `${least} to ${most} characters of ${each.join(' ')}`;
+  return { least: Number(least), most: Number(most), of: each.join(' ') };
 }
 
 /** `message`: what `inWords` said of the keys that are not known. */

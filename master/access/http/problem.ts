@@ -23,7 +23,12 @@ export interface FieldError {
   /** Where in the body (`task.retry.interval`, `tasks[3]`), in the query, or the header's name. */
   readonly field: string;
   readonly message: string;
+  /** What it is for programs, and what the message names; of few. */
+  readonly kind?: Fault['kind'];
+  readonly values?: Fault['values'];
 }
+
+type Fault = NonNullable<ProblemBody['errors']>[number];
 
 interface ProblemExtras {
   readonly taskId?: string | undefined;

@@ -83,6 +83,37 @@ describe('what is wrong with a field', () => {
     });
   }
 
+  it('is told for programs too, as far as nobody has words of his own for it', () => {
+    const wrong = {
+      priority: 'high',
+      execution_timeout: 0,
+      assign_timeout: 3601,
+      labels: Array(9).fill('a'),
+      start_timeout_action: 'explode',
+      booking: 'x',
+      exection_timeout: 5,
+      requires: 5,
+    };
+    let errors: Problem['errors'] = [];
+    try {
+      checkShape(submitRequest, { task: wrong, user: { group: '' } });
+    } catch (error) {
+      ({ errors = [] } = error as Problem);
+    }
+    const kinds = errors.map(({ field, kind, values }) => [field, kind, values]);
+    expect(kinds).to.have.deep.members([
+      ['task.type', 'required', undefined],
+      ['task.execution_timeout', 'above', { of: 'number', limit: 0 }],
+      ['task.assign_timeout', 'at_most', { of: 'number', limit: 3600 }],
+      ['task.labels', 'at_most', { of: 'entries', limit: 8 }],
+      ['task.requires', 'wrong_type', { of: 'array' }],
+      ['task.start_timeout_action', 'one_of', { words: 'fail, alert' }],
+      ['task.booking', undefined, undefined],
+      ['task.exection_timeout', 'unknown_field', undefined],
+      ['user.group', 'at_least', { of: 'characters', limit: 1 }],
+    ]);
+  });
+
   it('is said in little time of a body of nothing but wrong names', () => {
     const names = Object.fromEntries(
       Array.from({ length: 1000 }, (_, n) => [`${'x'.repeat(n % 2 === 0 ? 60 : 10_000)}${n}`, n]),

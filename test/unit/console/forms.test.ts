@@ -13,6 +13,7 @@ import {
 } from '../../../console/pages/fleet/definition.ts';
 import {
   bodyOf,
+  faultSaid,
   faultsOf,
   type Field,
   localOf,
@@ -81,6 +82,24 @@ describe('forms of the console', () => {
     expect(faultsOf(new WrongField('template', 'no JSON'), fields).wrong).to.deep.equal({
       template: 'no JSON',
     });
+  });
+
+  it('say what was refused in the language of the page, as far as that has words', async () => {
+    const bound = { kind: 'at_most', values: { of: 'entries', limit: 8 } } as const;
+    const errors = [
+      { field: 'threshold', message: 'required: expected a number', kind: 'required' },
+      { field: 'scope.types', message: 'expected at most 8 entries', ...bound },
+      { field: 'severity', message: 'expected null', kind: 'wrong_type', values: { of: 'null' } },
+      { field: 'x', message: 'as it is' },
+    ] as const;
+    const said = () => errors.map(faultSaid);
+    expect(said()).to.deep.equal(errors.map(({ message }) => message));
+    await speak('zh');
+    expect(said()).to.deep.equal(['必填。', '最多 8 项。', 'expected null', 'as it is']);
+    expect(faultsOf({ problem: { errors } }, fields).wrong).to.deep.include({
+      threshold: '必填。',
+    });
+    await speak('en');
   });
 
   it('say of all fields what is wrong, though the master is not asked', () => {

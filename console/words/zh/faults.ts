@@ -1,0 +1,21 @@
+/** What is wrong with a field, in Chinese: `fault.` and a kind, of some with what is bounded, or what it should be. */
+export const zhFaults = {
+  'fault.required': '必填。',
+  'fault.unknown_field': '没有这个字段。',
+  'fault.one_of': '应为以下之一：{words}。',
+  'fault.characters': '应为 {least} 至 {most} 个字符，只含 {of}。',
+  'fault.wrong_type.string': '应为文本。',
+  'fault.wrong_type.number': '应为数字。',
+  'fault.wrong_type.int': '应为整数。',
+  'fault.wrong_type.boolean': '应为 true 或 false。',
+  'fault.wrong_type.object': '应为对象。',
+  'fault.wrong_type.array': '应为列表。',
+  'fault.at_least.number': '至少为 {limit}。',
+  'fault.above.number': '须大于 {limit}。',
+  'fault.at_most.number': '最多为 {limit}。',
+  'fault.below.number': '须小于 {limit}。',
+  'fault.at_least.characters': '至少 {limit} 个字符。',
+  'fault.at_most.characters': '最多 {limit} 个字符。',
+  'fault.at_least.entries': '至少 {limit} 项。',
+  'fault.at_most.entries': '最多 {limit} 项。',
+};
