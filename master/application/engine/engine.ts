@@ -253,13 +253,18 @@ export class Engine {
     }
     for (const effect of output.effects) {
       if (effect.type === 'reply') this.#waiters.answer(effect.request, effect.reply);
-      else perform(this.#options, effect, state.term);
+      else if (effect.type !== 'observe') perform(this.#options, effect, state.term);
     }
     this.#isAhead = false;
     this.#waiters.show(state);
     this.news.advance(state.feed.lastSeq);
-    observer.turned(eventCount, commitMs);
     this.#loads.add(output.loads);
+    // Acks go out in between, and nobody waits for what is counted.
+    await Promise.resolve();
+    for (const effect of output.effects) {
+      if (effect.type === 'observe') perform(this.#options, effect, state.term);
+    }
+    observer.turned(eventCount, commitMs);
   }
 
   /**
