@@ -11,7 +11,7 @@ import { knowsIds } from '../pages/measure.ts';
 import { read, submitAndProbe } from '../probe.ts';
 import { type BenchMaster, type Child, makeFolder, start, startMaster } from '../system.ts';
 import { BACKLOG_TYPE, fillBacklog } from './backlog.ts';
-import type { Budget, Ran } from './executors.ts';
+import type { Budget, Place as MasterPlace, Ran } from './executors.ts';
 
 const BUSY_COUNT = 64;
 const WARM_COUNT = 5_000;
@@ -52,12 +52,20 @@ async function placeOf(databaseUrl: string | null): Promise<Place> {
   return { folder, url: databaseUrl ?? `sqlite:${folder}/soda.db` };
 }
 
-function startExecutors(
-  url: string,
-  { busyCount = BUSY_COUNT, idleCount = 0, taskMs = 0 } = {},
-): Child {
-  return start('./scale/executors.ts', [url, ...[busyCount, idleCount, taskMs].map(String)]);
+/** Resolves when their process is up; they are not connected yet. */
+async function startExecutors({
+  busyCount = BUSY_COUNT,
+  idleCount = 0,
+  taskMs = 0,
+} = {}): Promise<Child> {
+  const executors = start('./scale/executors.ts', [busyCount, idleCount, taskMs].map(String));
+  await executors.message();
+  return executors;
 }
+
+/** Resolves when all are. */
+const connect = (executors: Child, { url }: BenchMaster): Promise<unknown> =>
+  executors.ask({ url } satisfies MasterPlace);
 
 /** Executors that go with a task in hand are no news here. */
 const QUIET = { ...RETENTION, SODA_LOG_LEVEL: 'error' };
@@ -102,8 +110,8 @@ export async function measureDepth(
   const begun = performance.now();
   const master = await readyMaster(place);
   const readyMs = performance.now() - begun;
-  const executors = startExecutors(master.url);
-  await executors.message();
+  const executors = await startExecutors();
+  await connect(executors, master);
   const cost = await costOf(master, executors, taskCount);
   await executors.stop();
   const urgent = await measureUrgent(master);
@@ -114,8 +122,8 @@ export async function measureDepth(
 
 /** All executors are busy; where nobody waits, they are idle. */
 async function measureUrgent(master: BenchMaster): Promise<Pick<Depth, 'submitMs' | 'urgentMs'>> {
-  const executors = startExecutors(master.url, { taskMs: TASK_MS });
-  await executors.message();
+  const executors = await startExecutors({ taskMs: TASK_MS });
+  await connect(executors, master);
   const urgentTask = () => ({
     type: BACKLOG_TYPE,
     priority: 'urgent',
@@ -131,11 +139,12 @@ async function measureUrgent(master: BenchMaster): Promise<Pick<Depth, 'submitMs
   return { submitMs, urgentMs: [...waitedMs].sort((a, b) => a - b) };
 }
 
+/** Executors outlive their master: they are there before it is. */
 async function measureRestart(place: Place): Promise<Pick<Depth, 'firstMs' | 'learntMs'>> {
+  const executors = await startExecutors();
   const begun = performance.now();
   const master = await startMaster(place.url, place.folder, QUIET);
-  const executors = startExecutors(master.url);
-  await executors.message();
+  await connect(executors, master);
   await executors.ask<Ran>(1);
   const firstMs = performance.now() - begun;
   const agent = new Agent({ keepAlive: true });
@@ -156,11 +165,8 @@ export async function measureFleet(
   const master = await readyMaster(await placeOf(databaseUrl));
   const alone = await master.ask<Report>();
   const busyCount = Math.min(BUSY_COUNT, executorCount);
-  const executors = startExecutors(master.url, {
-    busyCount,
-    idleCount: executorCount - busyCount,
-  });
-  await executors.message();
+  const executors = await startExecutors({ busyCount, idleCount: executorCount - busyCount });
+  await connect(executors, master);
   const connected = await master.ask<Report>();
   await delay(PROBE_MS);
   const idled = await master.ask<Report>();
@@ -183,8 +189,8 @@ export async function measureHistory(
   const place = await placeOf(databaseUrl);
   if (endedCount > 0) await fillStore(place.url, { liveCount: 0, endedCount });
   const master = await readyMaster(place);
-  const executors = startExecutors(master.url);
-  await executors.message();
+  const executors = await startExecutors();
+  await connect(executors, master);
   const cost = await costOf(master, executors, taskCount);
   await executors.stop();
   await master.stop();
