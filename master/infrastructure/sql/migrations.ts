@@ -286,7 +286,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable('work', workDefinition(t), []),
       ...createAlerts(dialect),
       ...dialect.createTable(LOG_TABLE, logDefinition(t), []),
-      ...dialect.createTable('usage_delta', deltaDefinition(t), []),
+      ...dialect.createTable('usage_delta', deltaDefinition(t), [], { isByKey: true }),
       ...dialect.createTable('usage_day', usageDefinition(t), []),
       ...dialect.createTable(LOAD_TABLE, loadDefinition(t), loadIndexes),
       // Last: as long as it is there, whoever begins again deposes its masters.

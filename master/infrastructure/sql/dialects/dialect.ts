@@ -127,8 +127,16 @@ export interface Dialect {
   /** The transaction on it failed in an unknown way: it must not reach the next user. */
   discard(connection: Connection): void;
 
-  /** Makes a table with its indexes, what of them is not there; can be run again. */
-  createTable(table: string, columns: string, indexes: readonly Index[]): string[];
+  /**
+   * Makes a table with its indexes, what of them is not there; can be run again. `isByKey`: its rows are small, and lie
+   * in the order of a key of several columns; otherwise such a key may be an index beside them, to be written as well.
+   */
+  createTable(
+    table: string,
+    columns: string,
+    indexes: readonly Index[],
+    how?: { readonly isByKey: boolean },
+  ): string[];
   createIndex(table: string, index: Index): string;
   dropIndex(table: string, name: string): string;
   /** One table whose rows are read by that index, whatever the planner thinks of it. */

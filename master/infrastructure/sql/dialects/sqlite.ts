@@ -255,8 +255,8 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
       }
     },
 
-    createTable: (table, columns, indexes) => [
-      `CREATE TABLE IF NOT EXISTS ${table} (${columns}\n) STRICT`,
+    createTable: (table, columns, indexes, how) => [
+      `CREATE TABLE IF NOT EXISTS ${table} (${columns}\n) STRICT${how?.isByKey ? ', WITHOUT ROWID' : ''}`,
       ...indexes.map((index) => createIndex(table, index)),
     ],
     createIndex,

@@ -26,19 +26,21 @@ const MOST = {
 };
 const FILE_VALUES_MOST = { plain: 102_088, notified: 108_088 };
 /**
- * Some of it is chance: what is compiled meanwhile. Whoever waits for a server allocates and calls as often as he looks
- * whether it has answered.
+ * Some of it is chance: what is compiled meanwhile, and where the machine is busy, what the runtime does at times. So it is
+ * the least of some processes that counts. Whoever waits for a server allocates and calls as often as he looks whether it
+ * has answered.
  */
 const SPENDING_MOST: Record<'SQLite' | 'MariaDB', Partial<Spending>> = {
   SQLite: {
     allocatedBytes: 34_000_000,
-    writtenBytes: 11_000_000,
-    writeCalls: 5_060,
+    writtenBytes: 10_800_000,
+    writeCalls: 4_950,
     readCalls: 330,
   },
   MariaDB: { writtenBytes: 1_330_000 },
 };
 const YOUNG_MB = 256;
+const PROCESS_COUNT_MAX = 3;
 
 describeCountedStores('the cost of a thousand tasks', (open, name) => {
   for (const [what, notifyUrl] of [
@@ -66,18 +68,33 @@ describeCountedStores('the cost of a thousand tasks', (open, name) => {
     if (!existsSync('/proc/self/io')) this.skip();
     const { url } = await open();
     const flags = [`--min-semi-space-size=${YOUNG_MB}`, `--max-semi-space-size=${YOUNG_MB}`];
-    const child = fork(new URL('spending.ts', import.meta.url), [url], {
-      execArgv: ['--import=./scripts/typescript.mjs', ...flags],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    const exited = once(child, 'exit');
-    const [spending] = (await Promise.race([once(child, 'message'), exited])) as [Spending];
-    expect(await exited).to.deep.equal([0, null]);
-    expectAtMost(spending, SPENDING_MOST[name]);
+    const least: { -readonly [name in keyof Spending]?: number } = {};
+    for (let left = PROCESS_COUNT_MAX; left > 0; left--) {
+      const child = fork(new URL('spending.ts', import.meta.url), [url], {
+        execArgv: ['--import=./scripts/typescript.mjs', ...flags],
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      });
+      const exited = once(child, 'exit');
+      const [spending] = (await Promise.race([once(child, 'message'), exited])) as [Spending];
+      expect(await exited).to.deep.equal([0, null]);
+      for (const of of Object.keys(spending) as (keyof Spending)[]) {
+        // Below nothing: it was collected in between, and says nothing.
+        if (spending[of] > 0)
+          least[of] = Math.min(least[of] ?? Number.POSITIVE_INFINITY, spending[of]);
+      }
+      if (isAtMost(least, SPENDING_MOST[name])) return;
+    }
+    expectAtMost(least, SPENDING_MOST[name]);
   });
 });
 
-function expectAtMost<T extends object>(cost: T, most: Partial<T>): void {
+const isAtMost = <T extends object>(cost: Partial<T>, most: Partial<T>): boolean =>
+  (Object.keys(most) as (keyof T)[]).every((of) => {
+    const figure = cost[of];
+    return typeof figure === 'number' && figure <= (most[of] as number);
+  });
+
+function expectAtMost<T extends object>(cost: Partial<T>, most: Partial<T>): void {
   for (const of of Object.keys(most) as (keyof T)[]) {
     expect(cost[of], String(of)).to.be.at.most(most[of] as number);
   }
