@@ -5,6 +5,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { loadConfig, runMaster } from '@soda-scheduler/master';
 import { API_BASE } from '@soda-scheduler/protocol';
+import { copyEmptyStore } from '../store/empty-store.ts';
 
 export interface Answer {
   readonly status: number;
@@ -63,6 +64,7 @@ export function masterSuite(flags: Readonly<Record<string, string>> = {}) {
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'soda-master-'));
+    await copyEmptyStore(path.join(folder, 'soda.db'));
     port = '0';
     await start();
   });
