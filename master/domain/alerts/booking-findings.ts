@@ -1,6 +1,6 @@
 /** What is alerted of bookings: executors that are missing, or will be, and pauses that win over them. */
 import { type BookedWindow, type Booking, isBookingOver } from '../booking/booking.ts';
-import { limitInWay, riskInWords } from '../booking/planning.ts';
+import { type LimitInWay, limitInWay, riskInWords } from '../booking/planning.ts';
 import { instantInWords } from '../schedule/local-time.ts';
 import { isPaused, rowsOn, type State } from '../state/state.ts';
 import { counted } from '../why/words.ts';
@@ -14,6 +14,10 @@ interface Looked {
   readonly now: number;
 }
 
+/** Bookings that are looked at in one piece: each may ask for what many windows of the day allow. */
+const LOOKED_COUNT = 10;
+
+/** Null: there is more to look at, and the look may rest. */
 export const bookingFinders = {
   *booking_short({ state }: Looked): Generator<Finding> {
     for (const { id, shortCount } of state.bookings.active.values()) {
@@ -28,17 +32,20 @@ export const bookingFinders = {
       );
     }
   },
-  *booking_at_risk({ namespace, state }: Looked): Generator<Finding> {
+  *booking_at_risk({ namespace, state }: Looked): Generator<Finding | null> {
+    let lookedCount = 0;
     for (const booking of state.bookings.byId.values()) {
+      if (++lookedCount % LOOKED_COUNT === 0) yield null;
       const missed = missedOf(state, booking);
       const [first] = missed;
       if (first === undefined) continue;
+      const limit = limitInWay(state, booking, first);
       const cancel = commandIn(namespace, `booking cancel ${booking.id}`);
       yield ofBooking(
         booking,
-        `Booking ${booking.id} of type ${booking.type}, from ${at(first)}${laterInWords(missed)}, does not fit any more: ${riskInWords(state, booking, first)}.`,
-        `${moreInWords(state, booking, first)} before then, or cancel it: ${cancel}.`,
-        { from: at(first), later: missed.length - 1, ...riskFields(state, booking, first) },
+        `Booking ${booking.id} of type ${booking.type}, from ${at(first)}${laterInWords(missed)}, does not fit any more: ${riskInWords(state, booking, limit)}.`,
+        `${moreInWords(state, booking, limit)} before then, or cancel it: ${cancel}.`,
+        { from: at(first), later: missed.length - 1, ...riskFields(state, booking, limit) },
       );
     }
   },
@@ -71,8 +78,7 @@ function missedOf(state: State, booking: Booking): readonly BookedWindow[] {
 }
 
 /** `cause`: `limit`, `capacity` or `executors`. */
-function riskFields(state: State, booking: Booking, window: BookedWindow) {
-  const limit = limitInWay(state, booking, window);
+function riskFields(state: State, booking: Booking, limit: LimitInWay | null) {
   if (limit !== null) return { cause: 'limit', of: limit.of, max: limit.max };
   return { cause: isDeclared(state, booking) ? 'capacity' : 'executors' };
 }
@@ -80,8 +86,7 @@ function riskFields(state: State, booking: Booking, window: BookedWindow) {
 const isDeclared = ({ types }: State, { type }: Booking): boolean =>
   (types.get(type)?.capacity ?? null) !== null;
 
-function moreInWords(state: State, booking: Booking, window: BookedWindow): string {
-  const limit = limitInWay(state, booking, window);
+function moreInWords(state: State, booking: Booking, limit: LimitInWay | null): string {
   if (limit !== null) return `Raise max_running of ${limit.of}`;
   return `${isDeclared(state, booking) ? 'Raise the capacity' : 'Start more executors'} of type ${booking.type}`;
 }

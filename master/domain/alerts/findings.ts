@@ -50,7 +50,8 @@ interface Found extends Finding {
   };
 }
 
-type Find = (sight: Sight, rule: AlertRule) => Iterable<Found>;
+/** Null: there is more to look at, and the look may rest. */
+type Find = (sight: Sight, rule: AlertRule) => Iterable<Found | null>;
 
 /** Of fewer ends nobody can say what share has failed; of fewer run times, what is long. */
 const ENDS_COUNT_MIN = 10;
@@ -246,6 +247,10 @@ export function* findingsIn(
     if (kind === 'disk' || kind === 'message' || !speaksIn(rule, namespace)) continue;
     const found = new Map<string, Found>();
     for (const one of finders[kind](sight, rule)) {
+      if (one === null) {
+        yield;
+        continue;
+      }
       const finding = { ...one, namespace };
       if (speaksOf(rule, finding) && !found.has(one.subject)) found.set(one.subject, finding);
       if (found.size >= ALERT_FINDINGS_MAX) break;

@@ -29,7 +29,7 @@ export const PLAN_EVERY_MS = 5_000;
 /** And at once where it is known that something has changed, but not more often. */
 export const PLAN_AGAIN_MS = 1_000;
 /** Windows that are planned anew in one tick; the next one, which comes at once, goes on. */
-export const REPLANNED_WINDOWS_MAX = 100;
+export const REPLANNED_WINDOWS_MAX = 50;
 
 /**
  * Executors whose bookings begin to keep them, bind or release them in one tick: a turn of a few milliseconds. What is

@@ -4,7 +4,7 @@ import { tell } from '../feed/tell.ts';
 import type { BookedWindow, Booking, BookingSpec } from './booking.ts';
 import { pinnedTo, pinOf } from '../model/executor.ts';
 import { effectiveAt } from '../model/task-type.ts';
-import { maximaWithin } from '../limits/windows.ts';
+import { maximaWithin } from '../limits/maxima.ts';
 import { TIME_END } from '../schedule/local-time.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -101,7 +101,7 @@ export function limitInWay(
   return reached && limitOf(reached, { type, group });
 }
 
-interface LimitInWay {
+export interface LimitInWay {
   /** For programs: as that of a submit that is refused. */
   readonly name: string;
   readonly of: string;
@@ -147,9 +147,8 @@ function planned(state: State, booking: Booking, window: BookedWindow): PlannedW
   };
 }
 
-/** Why that window of it does not fit any more. */
-export function riskInWords(state: State, booking: Booking, window: BookedWindow): string {
-  const limit = limitInWay(state, booking, window);
+/** Why a window of it does not fit any more. @param limit What is in its way (`limitInWay`). */
+export function riskInWords(state: State, booking: Booking, limit: LimitInWay | null): string {
   if (limit !== null) return `max_running of ${limit.of} is ${limit.max}`;
   const isDeclared = declaredTypes(state.types).has(booking.type);
   return isDeclared ? 'the capacity of its type is less' : 'executors have gone';
@@ -320,6 +319,6 @@ function divided(
     tell(state, out, 'booking.planned', now, { type, group }, about);
     return;
   }
-  const reason = riskInWords(state, row, window);
+  const reason = riskInWords(state, row, limitInWay(state, row, window));
   tell(state, out, 'booking.at_risk', now, { type, group }, { ...about, reason });
 }

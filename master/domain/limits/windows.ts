@@ -41,29 +41,6 @@ export function windowsAt(windows: readonly LimitWindow[], at: number): OpenWind
   return { maxRunning, isPaused, until };
 }
 
-/**
- * What they allow at a time in that span, as it changes; when none of them says so is left out. Of what is too far on to
- * look at all that they ever allow at least.
- */
-export function maximaWithin(
-  windows: readonly LimitWindow[],
-  { from, to }: { readonly from: number; readonly to: number },
-): { readonly from: number; readonly to: number; readonly max: number }[] {
-  const limiting = windows.filter(({ paused }) => !paused);
-  const found: { readonly from: number; readonly to: number; readonly max: number }[] = [];
-  if (limiting.length === 0) return found;
-  let at = from;
-  for (let count = 0; count < EDGE_COUNT_MAX && at < to; count++) {
-    const { maxRunning, until } = windowsAt(limiting, at);
-    const end = Math.min(until, to);
-    if (maxRunning !== null) found.push({ from: at, to: end, max: maxRunning });
-    at = end;
-  }
-  const least = Math.min(...limiting.map(({ maxRunning }) => maxRunning ?? 0));
-  if (at < to) found.push({ from: at, to, max: least });
-  return found;
-}
-
 /** Until when they go on pausing; null: for ever, as far as anybody would look. */
 export function pauseEnd(windows: readonly LimitWindow[], at: number): number | null {
   let open = windowsAt(windows, at);

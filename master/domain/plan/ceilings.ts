@@ -25,14 +25,19 @@ export class Ceilings {
 
   /** The first that leaves no room for it, beside `ownCount` that it has taken itself; null: none. */
   reached(wish: Wish, ownCount: number): Ceiling | null {
-    const { ceilings, count } = wish;
-    return ceilings.find((ceiling) => this.#roomBelow(ceiling, wish) + ownCount < count) ?? null;
+    for (const ceiling of this.#below(wish, wish.count - ownCount)) {
+      if (this.#roomBelow(ceiling, wish) + ownCount < wish.count) return ceiling;
+    }
+    return null;
   }
 
-  /** Below all of them; infinite where nothing is set. */
-  room(wish: Wish): number {
-    const rooms = wish.ceilings.map((ceiling) => this.#roomBelow(ceiling, wish));
-    return Math.min(Number.POSITIVE_INFINITY, ...rooms);
+  /** Below all of them, and no more than that. */
+  room(wish: Wish, most = Number.POSITIVE_INFINITY): number {
+    let room = most;
+    for (const ceiling of this.#below(wish, room)) {
+      room = Math.min(room, this.#roomBelow(ceiling, wish));
+    }
+    return room;
   }
 
   /** When the room below them changes for windows such as that, nearest to its beginning. */
@@ -46,14 +51,34 @@ export class Ceilings {
     }
   }
 
-  /** What a question for room costs. */
-  lookCost({ ceilings }: Wish): number {
-    return ceilings.filter(isSet).length;
+  /** What a question for room costs, where there is so much without them at most. */
+  lookCost(wish: Wish, most: number): number {
+    return [...this.#below(wish, most)].length;
   }
 
   forgetEmpty(): void {
     for (const [key, timeline] of this.#timelines) {
       if (timeline.isEmpty) this.#timelines.delete(key);
+    }
+  }
+
+  /**
+   * Those that may leave less than that. Of the many of a day most never do: for all of these together it is looked
+   * once how much is taken.
+   */
+  *#below(wish: Wish, most: number): Generator<Ceiling> {
+    const { from, to, leadMs, ceilings } = wish;
+    const peaks = new Map<string, number>();
+    for (const ceiling of ceilings) {
+      const { key, max, within } = ceiling;
+      if (!isSet(ceiling)) continue;
+      if (within !== undefined) {
+        if (within.to <= from - leadMs || within.from >= to) continue;
+        const peak = peaks.get(key) ?? this.#timelines.get(key)?.peak(from - leadMs, to) ?? 0;
+        peaks.set(key, peak);
+        if (max - peak >= most) continue;
+      }
+      yield ceiling;
     }
   }
 

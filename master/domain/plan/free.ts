@@ -21,8 +21,8 @@ export interface FreeSearch {
   readonly changes: readonly number[];
   /** How many may be booked for all of that window. A part of it has no less room. */
   readonly roomIn: (from: number, to: number) => number;
-  /** How much each question for room costs: of so many there are `BOOKING_LOOK_COUNT`. */
-  readonly cost: number;
+  /** How much that question for room costs: of so many there are `BOOKING_LOOK_COUNT`. */
+  readonly costOf: (from: number, to: number) => number;
 }
 
 /**
@@ -30,13 +30,13 @@ export interface FreeSearch {
  * one that is wanted, where that is fewer. Those nearest to it, in order of time.
  */
 export function freeWindows(search: FreeSearch): FreeWindow[] {
-  const { wanted, within, changes, roomIn, cost } = search;
+  const { wanted, within, changes, roomIn, costOf } = search;
   const lengthMs = wanted.to - wanted.from;
   const found: FreeWindow[] = [];
   const edges = edgesOf(changes, wanted.from, within);
   let left = BOOKING_LOOK_COUNT;
   const fits = (from: number, to: number): boolean => {
-    left -= cost;
+    left -= costOf(from, to);
     return roomIn(from, to) >= wanted.count;
   };
   const byNearness = (a: number, b: number) =>

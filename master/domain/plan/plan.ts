@@ -329,19 +329,21 @@ export class BookingPlan {
       for (const at of book.changesNear(wish.from, BOOKING_CHANGES_MAX)) changes.add(at);
     }
     for (const at of this.#ceilings.changesNear(wish, BOOKING_CHANGES_MAX)) changes.add(at);
+    const inPools = places.reduce((sum, [, { lookCost }]) => sum + lookCost, 0);
+    const capacity = places.reduce((sum, [pool]) => sum + pool.capacity, 0);
     return freeWindows({
       wanted: wish,
       within,
       changes: [...changes],
       roomIn: (from, to) => this.#roomThroughout({ ...wish, from, to }, places),
-      cost: places.reduce((sum, [, { lookCost }]) => sum + lookCost, this.#ceilings.lookCost(wish)),
+      costOf: (from, to) => inPools + this.#ceilings.lookCost({ ...wish, from, to }, capacity),
     });
   }
 
   #roomThroughout(wish: Wish, places: readonly Place[]): number {
     let room = 0;
     for (const place of places) room += Math.max(0, roomThroughout(place, wish));
-    return Math.min(room, this.#ceilings.room(wish));
+    return this.#ceilings.room(wish, room);
   }
 
   /** Where it may be, least able first. */

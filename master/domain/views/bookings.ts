@@ -1,7 +1,7 @@
 /** Bookings for people, with what memory knows of them beside their rows. */
 import type { Booking } from '../booking/booking.ts';
 import { isOfUse } from '../booking/candidates.ts';
-import { riskInWords } from '../booking/planning.ts';
+import { limitInWay, riskInWords } from '../booking/planning.ts';
 import { absenceOf } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 
@@ -37,7 +37,7 @@ function seen(state: State, booking: Booking): SeenBooking {
   const isAtRisk = booking.state === 'at_risk' && window !== undefined;
   return {
     booking,
-    risk: isAtRisk ? riskInWords(state, booking, window) : null,
+    risk: isAtRisk ? riskInWords(state, booking, limitInWay(state, booking, window)) : null,
     shortCount: active.get(booking.id)?.shortCount ?? 0,
     unready: [...unreadyOf(state, booking)],
     taskCount: taskCounts.get(booking.id) ?? 0,

@@ -16,6 +16,7 @@ import { Outcomes } from '../../../master/domain/health/outcomes.ts';
 import { atOnce } from '../../../master/domain/pieces.ts';
 import { dequeue } from '../../../master/domain/queue/waiting.ts';
 import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
+import { asked, FROM } from '../booking/asked.ts';
 import { sampleTask } from '../../helpers/task.ts';
 
 interface WaitsFields {
@@ -118,6 +119,21 @@ describe('what rules of alerts find', () => {
     const first = sampleTask({ state: 'waiting', lane: 2, dueAt: stored.dueAt });
     dequeue(scheduler.state, first);
     expect(only('no_executor')).to.include({ subject: 'type echo', unsureMs: MINUTE });
+  });
+
+  it('are looked for with a rest among many bookings', () => {
+    scheduler.connect('e1');
+    for (let index = 0; index < 50; index++) {
+      const booking = asked({ id: `bk-${index}`, firstFrom: FROM + index * HOUR });
+      scheduler.command({ type: 'bookingRequested', booking });
+    }
+    const { state, now } = scheduler;
+    const looked = { namespace: 'live', state, outcomes, recent, turns, now };
+    const rules = [plainRule('booking_at_risk', 'booking_at_risk')];
+    const restCount = () => [...findingsIn(looked, rules)].length;
+    const manyCount = restCount();
+    state.bookings.byId.clear();
+    expect(manyCount - restCount()).to.be.at.least(5);
   });
 
   describe('what mends it', () => {

@@ -214,7 +214,7 @@ describe('who serves a booking', () => {
     const atRisk = () => {
       const { state, now } = scheduler;
       const found = bookingFinders.booking_at_risk({ namespace: 'default', state, now });
-      return [...found].map(({ subject }) => subject);
+      return [...found].map((one) => one?.subject);
     };
     expect(atRisk()).to.deep.equal(['booking bk-2']);
     passTo(FROM);
