@@ -39,12 +39,16 @@ function waitingSaid(finding: Finding, english: string): string {
 /** Which of its sentences a kind has. */
 function formOf({ kind, subject, details }: Finding): string {
   const { limit, booking, overdue, error, failed, alike, pending, pauses = [] } = details;
+  const { disk_bytes: disk, executor_id: executor } = details;
   switch (kind) {
     case 'reserved':
       return booking === undefined ? kind : `${kind}.booking`;
     case 'paused':
       if (subject?.startsWith('type/') === true) return kind;
       return pauses[0]?.until ? `${kind}.all.until` : `${kind}.all`;
+    case 'not_ready':
+      if (disk === undefined) return kind;
+      return executor === undefined ? `${kind}.disk.unknown` : `${kind}.disk`;
     case 'failing':
       return failed === alike ? `${kind}.alike` : kind;
     case 'callbacks':

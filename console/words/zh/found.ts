@@ -33,6 +33,9 @@ export const zhFound = {
   'advice.say.reserved.booking': '等预订结束，或启动类型 {type} 的执行器。',
   'advice.say.draining': '让其中一个恢复工作，或启动类型 {type} 的执行器。',
   'advice.say.not_ready': '按 {executor} 报告的问题处理。',
+  'advice.say.not_ready.disk': '清理 {executor} 的磁盘，或启动磁盘更大、类型 {type} 的执行器。',
+  'advice.say.not_ready.disk.unknown':
+    '给类型 {type} 的执行器设置 scratchDir：没有一个报告它有多少磁盘。',
   'advice.say.paused': '暂停的原因消除后，恢复它。',
   'advice.say.paused.all': '恢复{what}。',
   'advice.say.paused.all.until': '恢复{what}，或等到 {until}。',

@@ -141,6 +141,15 @@ describe('the health of a namespace', () => {
     expect(seen.findings[0]?.cause).to.contain('x says: no ffmpeg.');
   });
 
+  it('names all executors where none says what disk it has', async () => {
+    await join('x');
+    await submit({ needs: { disk_bytes: 8e9 } });
+    const seen = await health();
+    expect(brief(seen)).to.deep.equal([
+      `critical not_ready type/encode 1: soda executor list --selector type=encode --namespace ${ns}`,
+    ]);
+  });
+
   it('is stopped by a pause of all of it, and says who ends that; a pause of a group is only told', async () => {
     await join('x');
     await inNs('POST', '/pause', { scope: 'group', value: 'night work', reason: 'by day' });

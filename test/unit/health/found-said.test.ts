@@ -34,7 +34,11 @@ const forms: Readonly<Record<Finding['kind'], readonly (readonly [string, Detail
     ['type/film', { booking: 'b-1', until: tomorrow }, '预订'],
   ],
   draining: [['type/film', { executors }, '3 个合适的执行器']],
-  not_ready: [['type/film', { executor_id: 'gpu-1', error: 'no GPU' }, 'gpu-1 报告：no GPU']],
+  not_ready: [
+    ['type/film', { executor_id: 'gpu-1', error: 'no GPU' }, 'gpu-1 报告：no GPU'],
+    ['type/film', { executor_id: 'gpu-1', disk_bytes: 8e9 }, '8,000 MB'],
+    ['type/film', { disk_bytes: 8e9 }, '8,000 MB'],
+  ],
   limited: [['type/film', { limit: { name: 'limits.max_running', max: 2, used: 2 } }, '上限 2']],
   all_busy: [['type/film', { executors }, '2 个合适的执行器']],
   cooling_down: [['type/film', { until: tomorrow }, '拒绝']],
@@ -92,6 +96,14 @@ describe('what was found, said', () => {
       }
     });
   }
+
+  it('of a disk that is full as English says it', async () => {
+    await speak('zh');
+    const of = (details: Details) => findingSaid(findingOf('not_ready', 'type/film', details));
+    const some = of({ executor_id: 'gpu-1', disk_bytes: 8e9 });
+    expect(some.advice).to.include('清理 gpu-1 的磁盘');
+    expect(of({ disk_bytes: 8e9 }).advice).to.include('scratchDir');
+  });
 
   it('as the master says it where a field is missing', async () => {
     await speak('zh');

@@ -161,7 +161,9 @@ function commandFor(finding: Finding, namespace: string): string {
     case 'draining':
       return executors(',state=draining');
     case 'not_ready':
-      return `soda executor get ${facts.executorId ?? ''}${within}`;
+      // None says what disk it has: none is the one to look at.
+      if (facts.executorId === undefined) return executors('');
+      return `soda executor get ${facts.executorId}${within}`;
     case 'failing':
       return `soda task errors --type ${type}${within}`;
     case 'callbacks':
