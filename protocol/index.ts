@@ -23,6 +23,7 @@ export type * from './api/tasks.ts';
 export * from './json/differences.ts';
 export * from './json/scan.ts';
 export * from './json/slice.ts';
+export * from './jobs/fires.ts';
 export type * from './jobs/jobs.ts';
 export * from './jobs/zones.ts';
 export * from './known-names.ts';

@@ -6,7 +6,7 @@ import {
   rawJson,
   type SodaClient,
 } from '@soda-scheduler/client';
-import { jsonAt, noSourceWarning } from '@soda-scheduler/protocol';
+import { firesOf, jsonAt, noSourceWarning } from '@soda-scheduler/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { apply, type Kind, known, printDefinition } from '../definition/apply.ts';
@@ -178,7 +178,8 @@ function jobsOf(client: SodaClient, sources: Sources): Kind<JobRequest, JobView>
     isDefined: () => true,
     definitionOf: (job) => exactJson(job, 'request'),
     adviceOn: (name) => firstBefore(name, client, sources),
-    besides: ({ next, fires, warnings, triggers }) => {
+    besides: ({ next, warnings, triggers, ...job }) => {
+      const fires = firesOf({ next, ...job });
       const idle = triggers.flatMap(({ on, name }) =>
         on !== undefined && sources.has(on.job) ? [noSourceWarning(on.job, name)] : [],
       );

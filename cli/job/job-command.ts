@@ -1,5 +1,6 @@
 /** `soda job`: what is submitted again and again, when, and what has become of each time. */
 import type { JobView } from '@soda-scheduler/client';
+import { firesOf } from '@soda-scheduler/protocol';
 import { Argument, Command } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { count } from '../options.ts';
@@ -100,7 +101,7 @@ function showJob(output: Output, job: JobView): void {
     ...job.blackouts.map(({ from, to, reason }) => {
       return ['black-out', `${from} to ${to}${reason === null ? '' : `: ${reason}`}`] as const;
     }),
-    ...job.fires.map((time) => ['fires', `${time.at} (${time.trigger})`] as const),
+    ...firesOf(job).map((time) => ['fires', `${time.at} (${time.trigger})`] as const),
     ...job.next.map((time) => {
       return ['next', `${time.at ?? time.nominal} (${outcomeInWords(time)})`] as const;
     }),

@@ -1,6 +1,6 @@
 /** `soda job run`, `next`, `runs`, `skip` and `unskip`: single times of a job. */
 import type { OccurrenceView } from '@soda-scheduler/client';
-import { occurrenceStates } from '@soda-scheduler/protocol';
+import { firesOf, occurrenceStates } from '@soda-scheduler/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { INSTANT, instantOf, TIME } from '../instant.ts';
@@ -57,7 +57,7 @@ export function nextCommand(): Command {
       ]);
       const isLeftOut = times.length > 0 && times.every(({ at }) => at === null);
       if (isLeftOut && from === undefined) {
-        for (const time of (await client.jobs.get(of)).fires) {
+        for (const time of firesOf(await client.jobs.get(of))) {
           if (trigger === undefined || time.trigger === trigger) {
             output.hint(`soda: ${nextInWords(time)}`);
           }

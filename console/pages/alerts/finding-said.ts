@@ -9,6 +9,7 @@ import { instead } from '../../words/words.ts';
 import { scopeOf, timeOf, whySaid } from '../task/why-said.ts';
 
 type Finding = HealthView['findings'][number];
+type Told = Omit<Finding, 'details'> & { readonly details?: Finding['details'] };
 
 export interface FindingSaid {
   /** What is so, and the likeliest cause. */
@@ -16,11 +17,14 @@ export interface FindingSaid {
   readonly advice: string;
 }
 
-export function findingSaid(finding: Finding): FindingSaid {
-  const { kind, message, cause, advice } = finding;
+/** @param found Without `details` of a master before this one: then as that has said it. */
+export function findingSaid(found: Told): FindingSaid {
+  const { kind, message, cause, advice, details } = found;
+  const english = [message, cause].filter((part) => part !== null).join(' ');
+  if (details === undefined) return { text: english, advice };
+  const finding: Finding = { ...found, details };
   const form = formOf(finding);
   const known = knownOf(finding);
-  const english = [message, cause].filter((part) => part !== null).join(' ');
   const text = finding.subject?.startsWith('type/') === true && kind !== 'failing';
   return {
     text: text ? waitingSaid(finding, english) : instead(`found.say.${form}`, english, known),

@@ -1,5 +1,5 @@
 /** One job: what fires it and why that stands still, its times of a month, its newest runs, and how it was before. */
-import { jsonAt, type JobView, type RunView } from '@soda-scheduler/protocol';
+import { firesOf, jsonAt, type JobView, type RunView } from '@soda-scheduler/protocol';
 import { callForText } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
@@ -69,9 +69,9 @@ export function JobPage({ name }: { readonly name: string }) {
 }
 
 /** When it is fired, whatever is left out before. */
-function Next({ of: { fires, triggers } }: { readonly of: JobView }) {
-  const [next] = fires;
-  const trigger = triggers.find(({ name }) => name === next?.trigger);
+function Next({ of: job }: { readonly of: JobView }) {
+  const [next] = firesOf(job);
+  const trigger = job.triggers.find(({ name }) => name === next?.trigger);
   return <Zoned at={next?.at ?? null} zone={zoneOf(trigger)} />;
 }
 
@@ -91,7 +91,7 @@ function Whole({ of: job, template, reload }: WholeProps) {
       {warnings.length > 0 && <p class="remark">{warnings.join('\n')}</p>}
       <Facts
         of={[
-          [t('jobs.next'), job.fires.length > 0 && <Next of={job} />],
+          [t('jobs.next'), firesOf(job).length > 0 && <Next of={job} />],
           [t('jobs.recent'), job.recent.length > 0 && <RecentMarks of={job} />],
           [t('type'), <Link to="type" name={job.type} />],
           [t('group'), job.group],

@@ -1,5 +1,5 @@
 /** What fires a job: when, by which calendar, how often it has, and why one stands still. */
-import type { JobView, TriggerView } from '@soda-scheduler/protocol';
+import { firesOf, type JobView, type TriggerView } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
 import { Link } from '../../parts/link.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -53,7 +53,7 @@ const layoutOf = (job: JobView): Layout<TriggerView> => ({
     {
       title: 'jobs.next',
       show: (one) => {
-        const next = job.fires.find(({ trigger }) => trigger === one.name);
+        const next = firesOf(job).find(({ trigger }) => trigger === one.name);
         return <Zoned at={next?.at ?? null} zone={zoneOf(one)} />;
       },
     },

@@ -9,14 +9,16 @@ import { type Known, instead } from '../../words/words.ts';
 
 /** Of a type as a whole fewer facts are known. */
 type Said = Pick<WhyView, 'reason' | 'message'> & {
-  readonly details: Partial<WhyView['details']>;
+  /** Absent: of a master before this one, which tells none of what stands behind another. */
+  readonly details?: Partial<WhyView['details']>;
   /** Of its task, where that is known. */
   readonly suspended?: Suspended | null;
 };
+type Details = NonNullable<Said['details']>;
 type Suspended = Pick<NonNullable<TaskView['suspended']>, 'by' | 'reason'>;
 type Change = NonNullable<WhyView['change']>;
 
-export function whySaid({ reason, message, details, suspended }: Said): string {
+export function whySaid({ reason, message, details = {}, suspended }: Said): string {
   const facts = suspended ? suspensionOf(suspended) : factsOf(details);
   return instead(`why.say.${formOf(reason, details)}`, message, facts);
 }
@@ -27,10 +29,7 @@ const suspensionOf = ({ by, reason }: Suspended): Known => ({
 });
 
 /** Which of its sentences a reason has. */
-function formOf(
-  reason: string,
-  { executors, booking, pauses = [], disk_bytes: disk }: Said['details'],
-) {
+function formOf(reason: string, { executors, booking, pauses = [], disk_bytes: disk }: Details) {
   if (booking !== undefined) return `${reason}.booking`;
   const [pause, ...others] = pauses;
   if (reason === 'paused' && (pause?.until ?? null) !== null) return `${reason}.until`;
@@ -39,7 +38,7 @@ function formOf(
   return reason === 'not_ready' && disk !== undefined ? `${reason}.disk` : reason;
 }
 
-function factsOf(details: Said['details']): Known {
+function factsOf(details: Details): Known {
   const { executors, nearest, limit, concurrency, pauses = [], until, disk_bytes: disk } = details;
   const [pause] = pauses;
   return {

@@ -1,4 +1,5 @@
 /** Of the console pages of jobs what needs no browser: times in words and by days of a zone, and the form of a job. */
+import { firesOf, type NextFire } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { cronWords } from '../../../console/pages/jobs/cron-words.ts';
 import { jobFields, withTyped } from '../../../console/pages/jobs/define/job-fields.ts';
@@ -18,6 +19,16 @@ describe('the console pages of jobs', () => {
   before(async () => {
     await speak('en');
     await speakOfAll();
+  });
+
+  it('say when a job is fired of a master that tells only the next times, as one before this one', () => {
+    const time = (trigger: string, nominal: string, at: string | null) => {
+      return { trigger, nominal, at, outcome: 'runs', reason: null } as unknown as NextFire;
+    };
+    const [left, first, other] = [time('a', '1', null), time('a', '2', '2'), time('b', '3', '3')];
+    const next = [left, first, other, time('a', '4', '4')];
+    expect(firesOf({ next })).to.deep.equal([first, other]);
+    expect(firesOf({ next, fires: [other] })).to.deep.equal([other]);
   });
 
   it('say a cron expression in words, where there are better ones', () => {

@@ -28,6 +28,11 @@ describe('why, said', () => {
     expect(changed({ action: 'resume', target: 'task', value: null })).to.equal(message);
   });
 
+  it('as the master says it where it tells no facts, as one before this one', async () => {
+    await speak('zh');
+    expect(whySaid({ reason: 'limited', message })).to.equal(message);
+  });
+
   it('in Chinese from the facts', async () => {
     await speak('zh');
     expect(said('all_busy', { executors })).to.equal('2 个合适的执行器，都在运行别的任务。');

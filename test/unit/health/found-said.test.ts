@@ -113,6 +113,17 @@ describe('what was found, said', () => {
     expect(findingSaid(none)).to.deep.equal({ text: `${message} Its cause.`, advice: change });
   });
 
+  it('as a master before this one says it, which tells no facts', async () => {
+    const { details: _, ...finding } = findingOf('duty', 'duty/retention', {});
+    for (const language of ['en', 'zh'] as const) {
+      await speak(language);
+      expect(findingSaid(finding)).to.deep.equal({
+        text: `${message} Its cause.`,
+        advice: change,
+      });
+    }
+  });
+
   it('of alerts nothing that people and programs have said', async () => {
     await speak('zh');
     const said = { kind: 'message', type: null, namespace: 'default', subject: 'm' } as const;

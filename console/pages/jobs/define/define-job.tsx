@@ -1,5 +1,5 @@
 /** A job that is made, or changed: as a form, or as JSON; with its next times, before it is saved. */
-import { jsonAt, type JobView } from '@soda-scheduler/protocol';
+import { firesOf, jsonAt, type JobView } from '@soda-scheduler/protocol';
 import { callForText } from '../../../api/call.ts';
 import { useFrame } from '../../../frame/context.ts';
 import { useResource } from '../../../frame/resource.ts';
@@ -49,7 +49,7 @@ function beginning(): Ground {
 /** By what it would be: some times, and of each trigger one that fires. */
 function NextTimes({ of: job }: { readonly of: JobView }) {
   const shown = new Set(job.next.map(({ trigger, nominal }) => `${trigger} ${nominal}`));
-  const later = job.fires.filter(({ trigger, nominal }) => !shown.has(`${trigger} ${nominal}`));
+  const later = firesOf(job).filter(({ trigger, nominal }) => !shown.has(`${trigger} ${nominal}`));
   return (
     <>
       {job.warnings.length > 0 && <p class="remark">{job.warnings.join('\n')}</p>}
