@@ -35,17 +35,27 @@ function instantIn(zone: string, wall: string): number {
   }
 }
 
-/** `2026-12-01T20:00:00+08:00`: what they call it there, else on this machine, and what any other understands. */
+/**
+ * `2026-12-01T20:00:00+08:00`: what they call it there, else on this machine, and what any other understands; of a zone
+ * that is not known here by UTC.
+ */
 export function localTime(instant: string, zone: string | null = null): string {
   const at = new Date(instant);
-  const offset =
-    zone === null
-      ? -at.getTimezoneOffset()
-      : Math.round((wallOf(zone, at.getTime()) - at.getTime()) / 60_000);
+  const offset = zone === null ? -at.getTimezoneOffset() : minutesAhead(zone, at.getTime());
   if (offset === 0) return at.toISOString().replace(/\.\d+Z$/, 'Z');
   const wall = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, 19);
   const two = (value: number) => String(Math.floor(Math.abs(value))).padStart(2, '0');
   return `${wall}${offset < 0 ? '-' : '+'}${two(offset / 60)}:${two(Math.abs(offset) % 60)}`;
+}
+
+function minutesAhead(zone: string, at: number): number {
+  try {
+    return Math.round((wallOf(zone, at) - at) / 60_000);
+  } catch (error) {
+    // The master may know zones that are newer than the rules here.
+    if (error instanceof RangeError) return 0;
+    throw error;
+  }
 }
 
 /** No zone is to be added to it: it says one, or counts from now. */
