@@ -6,28 +6,36 @@
  * holder touches again and again: whoever stands still for longer, by Ctrl-Z or a laptop that sleeps, loses it and writes
  * on, and of one that was killed it keeps others for as long.
  */
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExitCode, Failure } from '../exit-code.ts';
 
 interface Holder {
   readonly pid: number;
   readonly host: string;
+  /** Empty where there is no telling. */
+  readonly bootId?: string;
+  /** Ticks since the host started: a container that starts again has the same process ids. Empty where there is no telling. */
+  readonly startedAt?: string;
 }
 
 /** @throws {Failure} another process writes the file, or may do so. */
 export async function lockFile(name: string): Promise<void> {
   const lock = lockOf(name);
-  const own: Holder = { pid: process.pid, host: hostname() };
+  const { pid } = process;
+  const times = { bootId: await bootIdOf(), startedAt: await startedAtOf(pid) };
+  const own: Holder = { pid, host: hostname(), ...times };
   const text = JSON.stringify(own);
   if (await isMade(lock, text)) return;
-  if (!isGone(await holderOf(lock))) throw await refusal(name);
+  if (!(await isGone(await holderOf(lock)))) throw await refusal(name);
   // Two may have seen that: what is moved away is looked at once more.
   const old = `${lock}.${process.pid}`;
   await rename(lock, old).catch(() => undefined);
   const moved = await holderOf(old);
-  if (moved !== null && !isGone(moved)) {
-    await rename(old, lock);
+  if (moved !== null && !(await isGone(moved))) {
+    // Not by its name: a third may have made one meanwhile, which stays.
+    await link(old, lock).catch(() => undefined);
+    await rm(old, { force: true });
     throw await refusal(name);
   }
   await rm(old, { force: true });
@@ -60,14 +68,31 @@ async function holderOf(lock: string): Promise<Holder | null> {
 }
 
 /** Of another host nobody here knows. */
-function isGone(holder: Holder | null): boolean {
+async function isGone(holder: Holder | null): Promise<boolean> {
   if (holder === null || holder.host !== hostname()) return false;
+  const { pid, bootId = '', startedAt = '' } = holder;
+  if (differs(bootId, await bootIdOf())) return true;
   try {
-    process.kill(holder.pid, 0);
-    return false;
+    process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
+  return differs(startedAt, await startedAtOf(pid));
+}
+
+const differs = (told: string, found: string): boolean =>
+  told !== '' && found !== '' && told !== found;
+
+/** Empty where there is no telling. */
+async function bootIdOf(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
+}
+
+/** Empty: there is no such process, or it cannot be looked at. */
+async function startedAtOf(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The 22nd field; the second is a name in brackets, which may hold anything.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
 async function refusal(name: string): Promise<Failure> {

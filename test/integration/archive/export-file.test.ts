@@ -1,6 +1,6 @@
 /** One export at a time writes a file. */
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
@@ -49,5 +49,20 @@ describe('the file of an export', () => {
     expect(await refused()).to.include(`(process ${pid} on elsewhere)`);
     await writeFile(`${name}.lock`, '');
     expect(await refused()).to.include(`delete ${name}.lock`);
+  });
+
+  it('is free once its process is gone, and another has its id', async function () {
+    // Told by Linux only.
+    if (process.platform !== 'linux') this.skip();
+    const first = await open();
+    const held = JSON.parse(await readFile(`${name}.lock`, 'utf8')) as object;
+    await first.close();
+    // Of a container that starts again, and of a host that does.
+    for (const earlier of [{ startedAt: '1' }, { bootId: 'an-earlier-one' }]) {
+      await writeFile(`${name}.lock`, JSON.stringify({ ...held, ...earlier }));
+      await (await open()).close();
+    }
+    await writeFile(`${name}.lock`, JSON.stringify(held));
+    expect(await refused()).to.include(`(process ${process.pid} on ${hostname()})`);
   });
 });
