@@ -233,7 +233,7 @@ function decideOne(
       for (const one of replaced) recordReplaced(trigger, one, out);
       const kept = fate.replaces ? pending.filter((one) => !waiting.includes(one)) : pending;
       recordOne(draft, nominal, { state: 'pending', reason: 'overlap', calendar }, now, out);
-      const ends = fate.cancels ? ({ endsOthers: true } as const) : {};
+      const ends = fate.cancels ? { endsSeqMax: state.lastSeq } : {};
       const row = { trigger: trigger.name, nominal, rerun: 0, noticedAt: now, ...ends };
       putActivity(state, { ...activity, pending: [...kept, row] }, out);
       if (fate.cancels) replaceRuns(state, activity, now, out);
@@ -251,7 +251,7 @@ function decideOne(
 
 function recordReplaced(
   { job }: Trigger,
-  { noticedAt, endsOthers: _, ...of }: PendingTime,
+  { noticedAt, endsSeqMax: _, ...of }: PendingTime,
   out: Output,
 ): void {
   const said = { state: 'replaced', reason: 'overlap', calendar: null, taskId: null } as const;

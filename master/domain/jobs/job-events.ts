@@ -170,8 +170,13 @@ export type JobHappening =
       /** When the first of the others is to be looked at; null: none is. Absent: nobody has asked. */
       readonly nextAt?: number | null;
     }
-  /** A run of a job, for which the next one comes; `task` as in a command: absent at first. */
-  | { readonly type: 'runReplaced'; readonly taskId: string; readonly task?: Task | null }
+  /** A run of a job, for which the next one comes, unless it is behind `seqMax`; `task` as in a command: absent at first. */
+  | {
+      readonly type: 'runReplaced';
+      readonly taskId: string;
+      readonly seqMax: number;
+      readonly task?: Task | null;
+    }
   /** Live tasks of a job, its backfills in them, none submitted behind `seqMax`. */
   | {
       readonly type: 'runsFound';

@@ -13,39 +13,42 @@ import { activityOf } from './activity.ts';
 /** Those in memory are told to end; what waits only in the store is asked for first. */
 export function replaceRuns(state: State, activity: JobActivity, now: number, out: Output): void {
   const { job, liveIds, liveCount } = activity;
+  const { lastSeq: seqMax } = state;
   const ids = new Set([...liveIds, ...state.tasks.idsOfJob(job)]);
   for (const id of ids) {
     const task = state.tasks.get(id);
     if (task !== undefined) cancelRequested(state, task, now, out);
-    else out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId: id } });
+    else out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId: id, seqMax } });
   }
-  if (liveCount > ids.size) askForRuns(state, job, out);
+  if (liveCount > ids.size) askForRuns(job, seqMax, out);
 }
 
 /** More of them live than are known by heart: they are looked for among all tasks. */
-function askForRuns({ lastSeq: seqMax }: State, job: string, out: Output): void {
+function askForRuns(job: string, seqMax: number, out: Output): void {
   out.loads.push({ type: 'runs', job, seqMax, cursor: null });
 }
 
 /** A master that began before has not told all of them: what waits only in the store it had yet to read. */
 export function recallReplaced(state: State, out: Output): void {
   for (const { job, pending, liveCount, liveIds } of state.jobs.activities.values()) {
-    if (liveCount === 0 || !pending.some(({ endsOthers }) => endsOthers)) continue;
+    const seqMax = Math.max(0, ...pending.map(({ endsSeqMax = 0 }) => endsSeqMax));
+    if (liveCount === 0 || seqMax === 0) continue;
     for (const taskId of liveIds) {
-      out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId } });
+      out.loads.push({ type: 'task', event: { type: 'runReplaced', taskId, seqMax } });
     }
-    if (liveCount > liveIds.length) askForRuns(state, job, out);
+    if (liveCount > liveIds.length) askForRuns(job, seqMax, out);
   }
 }
 
 /** What a later time of the job takes the place of. */
 export function runReplaced(
   state: State,
-  { taskId, task: stored }: Extract<Event, { type: 'runReplaced' }>,
+  { taskId, seqMax, task: stored }: Extract<Event, { type: 'runReplaced' }>,
   now: number,
   out: Output,
 ): void {
-  replaceRun(state, state.tasks.get(taskId) ?? stored ?? null, now, out);
+  const task = state.tasks.get(taskId) ?? stored ?? null;
+  if (task !== null && task.seq <= seqMax) replaceRun(state, task, now, out);
 }
 
 /** A page of tasks of the job was read, while nothing was stepped. */
@@ -64,6 +67,6 @@ export function runsFound(
   if (!isOver) out.loads.push({ type: 'runs', job, seqMax, cursor });
 }
 
-function replaceRun(state: State, task: Task | null, now: number, out: Output): void {
-  if (task !== null && !isTerminal(task.state)) cancelRequested(state, task, now, out);
+function replaceRun(state: State, task: Task, now: number, out: Output): void {
+  if (!isTerminal(task.state)) cancelRequested(state, task, now, out);
 }

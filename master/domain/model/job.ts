@@ -145,8 +145,8 @@ export interface LostEnds extends Pick<JobEnd, 'state'> {
 /** A nominal time that waits for a run to end. */
 export interface PendingTime
   extends Pick<Occurrence, 'trigger' | 'nominal' | 'rerun' | 'noticedAt'> {
-  /** What it waits for is told to end, also by a master that begins. */
-  readonly endsOthers?: true;
+  /** What it waits for is told to end, also by a master that begins: tasks up to that one, and none that began since. */
+  readonly endsSeqMax?: number;
 }
 
 /** Of a job that is busy; there is none of one that is not. */

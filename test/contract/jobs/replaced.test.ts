@@ -82,6 +82,26 @@ describeStores('a time that replaces runs', (open) => {
     await fired();
     expect(activity()?.liveIds).to.deep.equal([`nightly.default.${idTime(NOW + 60_000)}`]);
   });
+
+  it('leaves those that began after it, also where its master dies', async () => {
+    await lead();
+    await runByHand(2);
+    const [first, later] = [...(led.engine.state?.tasks.values() ?? [])];
+    const before = activity();
+    if (first === undefined || later === undefined || before === undefined) {
+      return expect.fail('they run');
+    }
+    await led.engine.stop();
+    const endsSeqMax = first.seq;
+    const time = { trigger: 'default', nominal: NOW, rerun: 0, noticedAt: NOW, endsSeqMax };
+    const row = { ...before, liveIds: [later.id, first.id], pending: [time] };
+    const { term } = await store.takeTerm('m-2', NOW);
+    const write = { op: 'put', table: 'jobActivity', key: 'nightly', row } as const;
+    await store.commit(commit(term, { writes: [write] }));
+    await lead();
+    await once(() => activity()?.liveCount === 1);
+    expect(activity()?.liveIds).to.deep.equal([later.id]);
+  });
 });
 
 const idTime = (at: number): string => new Date(at).toISOString().replaceAll(/[-:]|\.000/g, '');
