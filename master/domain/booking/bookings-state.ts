@@ -12,6 +12,8 @@ export interface ActiveBooking {
   readonly kept: Map<string, Executor>;
   /** Who has refused a task of it, or not answered, since it ran one last; bound anew only after that time. */
   readonly refusedBy: Map<Executor, Refusal>;
+  /** Ids of tasks that somebody was to be replaced for, and until when nobody else is. */
+  readonly refusedTasks: Map<string, number>;
   /** Executors that it should have by now, and has not. */
   shortCount: number;
   /** Somebody who becomes free may be of use to it. */
@@ -31,6 +33,8 @@ export interface ActiveBooking {
 
 interface Refusal {
   readonly until: number;
+  /** Until then it is not replaced: another was, for the same task. */
+  readonly staysUntil: number;
   /** Why, in its own words where it has any. */
   readonly message: string;
 }

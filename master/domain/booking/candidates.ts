@@ -137,17 +137,25 @@ export class Among {
   }
 }
 
-/** An offer of a task of its booking came to nothing: another that is free takes its place. */
+/**
+ * An offer of a task of its booking came to nothing: another that is free takes its place. For one task only once in a
+ * cool-down: what everybody refuses would have each of the fleet bound in turn.
+ */
 export function noteRefusal(
-  { bookings }: State,
+  { bookings, policy }: State,
   executor: Executor,
-  { booking }: Task,
-  until: number,
+  { id, booking }: Task,
+  now: number,
   message: string,
 ): void {
   const active = bookings.active.get(booking ?? '');
   if (active === undefined || executor.booking !== booking) return;
-  active.refusedBy.set(executor, { until, message });
+  const { refusedBy, refusedTasks } = active;
+  for (const [taskId, until] of refusedTasks) if (until <= now) refusedTasks.delete(taskId);
+  const until = now + policy.coolDownMs;
+  const staysUntil = refusedTasks.get(id) ?? now;
+  if (staysUntil <= now) refusedTasks.set(id, until);
+  refusedBy.set(executor, { until, staysUntil, message });
   bookings.isUnsettled = true;
 }
 
@@ -182,22 +190,43 @@ function hasRefused({ bookings }: State, id: string, executor: Executor): boolea
   return bookings.active.get(id)?.refusedBy.has(executor) ?? false;
 }
 
-/** Those that it has and that are of no use to it; last those that refuse: one of these may take the next task. */
+/**
+ * Those that it has and that are of no use to it; last those that refuse: one of these may take the next task; and of
+ * these last those that are not to be replaced yet.
+ */
 export function unfitAmong(
   state: State,
   booking: Booking,
   ids: readonly string[],
   isFitting: (executor: Executor) => boolean,
-): { readonly unfit: readonly string[]; readonly refusingCount: number } {
+  now: number,
+): Unfit {
   const unfit = ids.filter((id) => !isOfUse(state, booking, id, isFitting));
   const isRefusing = (id: string): boolean => {
     const executor = state.executors.get(id);
     if (executor === undefined || !hasRefused(state, booking.id, executor)) return false;
     return isServing(executor) && isFitting(executor);
   };
+  const stays = (id: string): boolean => {
+    const executor = state.executors.get(id);
+    const { refusedBy } = state.bookings.active.get(booking.id) ?? {};
+    return executor !== undefined && (refusedBy?.get(executor)?.staysUntil ?? now) > now;
+  };
   const refusing = unfit.filter(isRefusing);
   const others = unfit.filter((id) => !refusing.includes(id));
-  return { unfit: [...others, ...refusing], refusingCount: refusing.length };
+  const staying = refusing.filter(stays);
+  const going = refusing.filter((id) => !staying.includes(id));
+  return {
+    unfit: [...others, ...going, ...staying],
+    refusingCount: refusing.length,
+    stayingCount: staying.length,
+  };
+}
+
+interface Unfit {
+  readonly unfit: readonly string[];
+  readonly refusingCount: number;
+  readonly stayingCount: number;
 }
 
 /** Whether it may be booked so, whoever has it now. */

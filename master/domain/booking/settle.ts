@@ -163,12 +163,13 @@ function bind(
   const booking = withAbsences(state, bookedBefore, isAwaited, now, out);
   const ids = booking.executors.map(({ executorId }) => executorId);
   const here = ids.filter((id) => !isAwaited(id));
-  const { unfit, refusingCount } = unfitAmong(state, booking, here, isFitting);
+  const { unfit, refusingCount, stayingCount } = unfitAmong(state, booking, here, isFitting, now);
   let missing = booking.count - (booking.executors.length - unfit.length);
   let endingCount = 0;
   if (missing > 0) {
     const promised = leftTo(state, booking, unfit, among);
-    const chosen = chosenFor(state, active, booking, { among, promised, now }, missing);
+    const choice = { among, promised, now };
+    const chosen = chosenFor(state, active, booking, choice, missing - stayingCount);
     missing -= chosen.length;
     const ending = missing > 0 ? endingSoon(state, booking) : [];
     const poolOf = (executor: Executor) => among.bookable.poolFor(booking.type, executor);
@@ -215,6 +216,7 @@ function chosenFor(
     return kept.has(executor.id) ? 0 : 1 + isNeeded(executor);
   };
   const chosen = new Set<Executor>();
+  if (countMax <= 0) return [];
   for (const executor of candidatesFor(state, booking, among, among.free, promised, (one) =>
     chosen.has(one) ? null : scoreOf(one),
   )) {
@@ -347,6 +349,7 @@ export function activate(
     reserved: { type, group, count: 0 },
     kept: new Map(),
     refusedBy: new Map(),
+    refusedTasks: new Map(),
     shortCount: 0,
     isWanting: true,
     graceUntil,

@@ -163,7 +163,7 @@ export function coolDown(
   message: string,
 ): void {
   const { coolDownMs } = state.policy;
-  noteRefusal(state, executor, task, now + coolDownMs, message);
+  noteRefusal(state, executor, task, now, message);
   executor.coolDowns.set(task.id, now + coolDownMs);
   state.deadlines.push({ at: now + coolDownMs, kind: 'rested', executor });
   rest(state, executor, now);

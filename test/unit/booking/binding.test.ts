@@ -158,6 +158,28 @@ describe('who is bound', () => {
       expect(boundTo()).to.deep.equal(['e1']);
     });
 
+    it('once in a cool-down for one task, however many there are that refuse it', () => {
+      for (let index = 2; index <= 12; index++) scheduler.connect(`e${index}`);
+      /** How many are bound, where whoever is offered it refuses it. */
+      const refuse = (first: Output): number => {
+        let boundCount = 0;
+        for (let out = first; ; ) {
+          boundCount += told(out).filter((kind) => kind === 'booking.bound').length;
+          const { state, executorId } = scheduler.task('push');
+          if (state !== 'offered' || executorId === null) return boundCount;
+          out = scheduler.reject(executorId);
+        }
+      };
+      expect(refuse(passTo(FROM))).to.equal(1);
+      const had = boundTo();
+      for (let second = 1; second < 10; second++)
+        expect(refuse(scheduler.pass(SECOND))).to.equal(0);
+      expect(boundTo()).to.deep.equal(had);
+      let boundCount = 0;
+      for (let second = 0; second < 60; second++) boundCount += refuse(scheduler.pass(SECOND));
+      expect(boundCount).to.be.within(6, 14);
+    });
+
     it('without an end of what others run', () => {
       set({ preemptible: true });
       scheduler.connect('e2');
