@@ -71,6 +71,8 @@ function open(state: State, booking: Booking, now: number, out: Output): void {
   const { bookings, delayed } = state;
   const active = bookings.active.get(booking.id);
   if (booking.state !== 'bound' || booking.from > now || !active || active.isOpen) return;
+  // What is asked for is taken as of the window before: it is looked again once these have ended.
+  if (booking.endingBefore !== null) return;
   active.isOpen = true;
   const dueAt = delayed.first()?.dueAt ?? delayed.until?.time ?? Number.POSITIVE_INFINITY;
   const isTasked = (bookings.taskCounts.get(booking.id) ?? 0) > 0;

@@ -113,6 +113,27 @@ describe('a window of a booking that nobody uses', () => {
     expect(questions(scheduler.send({ type: 'ticked' }))).to.equal(0);
   });
 
+  it('is open for its tasks also where those of the window before it are being ended', () => {
+    const from = scheduler.now + 40 * SECOND;
+    const next = from + 10 * MINUTE;
+    book({ everyMs: 10 * MINUTE, windowMs: 10 * MINUTE, firstFrom: from });
+    const others = Array.from({ length: RELEASE_COUNT_MAX + 100 }, (_, index) => `other-${index}`);
+    scheduler.submit(...others.map((id) => ({ id, runAt: next })));
+    scheduler.submit({ id: 'first', booking: 'bk-1' });
+    scheduler.submit({ id: 'second', booking: 'bk-1', runAt: next });
+    const second = scheduler.task('second');
+    passTo(from);
+    scheduler.accept('e1');
+    scheduler.end('e1');
+    passTo(next - 1);
+    scheduler.now = next;
+    expect(questions(scheduler.send({ type: 'ticked' }))).to.equal(1);
+    expect(booking()).to.include({ state: 'bound', from: next, endingBefore: next });
+    const out = answer([]);
+    expect([offers(out), questions(out)]).to.deep.equal([[], 1]);
+    expect(offers(answer([second]))).to.deep.equal(['second -> e1']);
+  });
+
   it('is not asked about where it is the only one: all of its tasks are for it', () => {
     book({ everyMs: null });
     scheduler.submit({ id: 'late', booking: 'bk-1', runAt: FROM + 5 * MINUTE });
