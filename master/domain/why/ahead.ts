@@ -4,8 +4,9 @@
  */
 import { AHEAD_COUNT_MAX, AHEAD_LOOK_COUNT } from '../bounds.ts';
 import { hasRoom, type Quota, reachedByGroup } from '../limits/quota.ts';
-import { hasSupplies } from '../limits/supply.ts';
+import { hasSupplies, limitedUses } from '../limits/supply.ts';
 import {
+  diskOf,
   type Executor,
   hasDisk,
   isFree,
@@ -14,6 +15,7 @@ import {
   poolKeyOf,
   READY,
 } from '../model/executor.ts';
+import { placesOf } from '../model/shared-limit.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Kind, Lane } from '../queue/lane.ts';
 import { isPausedBy } from '../queue/lanes.ts';
@@ -40,7 +42,7 @@ export interface Queue {
  */
 export function aheadOf(asked: Asked, takers: readonly Executor[]): Ahead {
   const position = positionOf(asked.task);
-  const pools = [...new Map(takers.map((one) => [one.poolKey, one])).values()];
+  const pools = poolsOf(takers);
   const queues: Queue[] = [];
   let count = 0;
   let isAtLeast = false;
@@ -51,9 +53,17 @@ export function aheadOf(asked: Asked, takers: readonly Executor[]): Ahead {
       isAtLeast = true;
       break;
     }
-    const able = isPicky(kind) ? takers : pools;
-    lookCount += able.length;
-    if (!able.some((one) => mayRun(one, kind) && hasAll(asked, one, kind))) continue;
+    const isPerHost = isCountedByHost(asked, kind);
+    let isTaken = false;
+    for (const { roomiest, ofHosts } of pools) {
+      lookCount += 1;
+      if (!mayRun(roomiest, kind)) continue;
+      const able = isPerHost ? [...ofHosts.values()] : [roomiest];
+      lookCount += able.length - 1;
+      isTaken = able.some((one) => hasAll(asked, one, kind));
+      if (isTaken) break;
+    }
+    if (!isTaken) continue;
     const quota = quotaOf(asked, kind);
     if (quota !== null && !hasRoom(quota)) continue;
     for (const queue of queuesOf(asked, kind, quota, position)) {
@@ -66,9 +76,30 @@ export function aheadOf(asked: Asked, takers: readonly Executor[]): Ahead {
   return { count, isAtLeast, queues };
 }
 
-/** Not every executor of a pool will do. */
-function isPicky({ diskBytes, uses }: Kind): boolean {
-  return diskBytes !== null || uses.length > 0;
+/** Executors that may have the same: those of most disk, of all and of each host. In all else they are alike. */
+interface Pool {
+  roomiest: Executor;
+  readonly ofHosts: Map<string, Executor>;
+}
+
+function poolsOf(takers: readonly Executor[]): readonly Pool[] {
+  const pools = new Map<string, Pool>();
+  for (const one of takers) {
+    const pool = pools.get(one.poolKey) ?? { roomiest: one, ofHosts: new Map() };
+    pools.set(one.poolKey, pool);
+    if (diskOf(one) > diskOf(pool.roomiest)) pool.roomiest = one;
+    const [host = ''] = placesOf('host', one);
+    const ofHost = pool.ofHosts.get(host);
+    if (ofHost === undefined || diskOf(one) > diskOf(ofHost)) pool.ofHosts.set(host, one);
+  }
+  return [...pools.values()];
+}
+
+/** Of what its tasks take each host has its own: one of a pool may have it, and others not. */
+function isCountedByHost({ state }: Asked, { uses }: Kind): boolean {
+  for (const [{ limit }] of limitedUses(state.supplies, uses))
+    if (limit.per === 'host') return true;
+  return false;
 }
 
 /** What tasks of the kind need beside an executor is there: disk, and what they take of shared limits. */
