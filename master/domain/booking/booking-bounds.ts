@@ -52,3 +52,10 @@ export const FREE_AFTER_MS = 7 * 24 * 3_600_000;
 export const BOOKING_FREE_MAX = 20;
 export const BOOKING_CHANGES_MAX = 500;
 export const BOOKING_LOOK_COUNT = 2_500;
+
+/**
+ * The same for one that recurs: for which other windows of it do not fit either, and for all windows of it as it would
+ * be at other times. What was found until then is told: some milliseconds each.
+ */
+export const OTHERS_LOOK_COUNT = 5_000;
+export const MOVED_LOOK_COUNT = 10_000;

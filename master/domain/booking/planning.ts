@@ -10,6 +10,8 @@ import type { State } from '../state/state.ts';
 import {
   FREE_AFTER_MS,
   FREE_BEFORE_MS,
+  MOVED_LOOK_COUNT,
+  OTHERS_LOOK_COUNT,
   PLAN_AGAIN_MS,
   PLAN_EVERY_MS,
   REPLANNED_WINDOWS_MAX,
@@ -159,6 +161,8 @@ export interface Refused {
   /** How many windows it has that are planned, and those after that one that do not fit either. */
   readonly windowCount: number;
   readonly others: readonly { readonly from: number }[];
+  /** False: there were more than could be looked at. */
+  readonly areAll: boolean;
   /** In words; null: it is that executors are taken, or too few. */
   readonly reason: string | null;
   /** The limit that leaves no room, by its name; null: none does. */
@@ -191,12 +195,13 @@ export function admit(
   const admission = plan.admit(wishes);
   if ('refused' in admission) {
     const { refused } = admission;
-    const others = wishes
-      .slice(wishes.indexOf(refused) + 1)
-      .filter((wish) => 'refused' in plan.admit([wish]));
+    const rest = wishes.slice(wishes.indexOf(refused) + 1);
+    const looks = { left: OTHERS_LOOK_COUNT };
+    const others = rest.filter((wish) => looks.left > 0 && 'refused' in plan.admit([wish], looks));
+    const areAll = looks.left > 0;
     const why = inTheWay(state, spec, refused);
     const free = freeInstead(state, spec, refused, now);
-    return { refused, windowCount: wishes.length, others, ...why, free };
+    return { refused, windowCount: wishes.length, others, areAll, ...why, free };
   }
   const divided = windows.map((window, at) => ({
     ...window,
@@ -214,17 +219,31 @@ function freeInstead(state: State, spec: BookingSpec, refused: Wish, now: number
   const free = plan.free({ ...refused, ceilings }, within);
   if (spec.everyMs === null) return free;
   const lengthMs = refused.to - refused.from;
-  return free.flatMap((window) => {
-    const nearest = Math.max(window.from, Math.min(refused.from, window.to - lengthMs));
+  const nearest = free
+    .map((window) => Math.max(window.from, Math.min(refused.from, window.to - lengthMs)))
     // People type whole minutes.
-    const at = Math.ceil(nearest / MINUTE_MS) * MINUTE_MS;
-    const firstFrom = spec.firstFrom + at - refused.from;
-    if (firstFrom <= now) return [];
+    .map((at) => spec.firstFrom + Math.ceil(at / MINUTE_MS) * MINUTE_MS - refused.from)
+    .filter((firstFrom) => firstFrom > now)
+    .sort((a, b) => Math.abs(a - spec.firstFrom) - Math.abs(b - spec.firstFrom));
+  const looks = { left: MOVED_LOOK_COUNT };
+  const isAdmitted = (firstFrom: number): boolean => {
+    if (looks.left === 0) return false;
     const moved = windowsAfter({ ...spec, firstFrom }, now, WINDOWS_MAX);
-    const admission = plan.admit(moved.map((each) => wishOf(state, spec, each)));
-    const first = { from: firstFrom, to: firstFrom + spec.windowMs, count: spec.count };
-    return 'refused' in admission ? [] : [first];
-  });
+    return !('refused' in plan.admit(wishesOf(state, spec, moved), looks));
+  };
+  return nearest
+    .filter(isAdmitted)
+    .sort((a, b) => a - b)
+    .map((from) => ({ from, to: from + spec.windowMs, count: spec.count }));
+}
+
+/** Each as it is asked for: where one does not fit the rest are not needed. */
+function* wishesOf(
+  state: State,
+  spec: BookingSpec,
+  windows: readonly { readonly from: number; readonly to: number }[],
+): Generator<Wish> {
+  for (const window of windows) yield wishOf(state, spec, window);
 }
 
 /** Who has come since is promised to nobody yet: bookings that are short may have it. */

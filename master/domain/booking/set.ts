@@ -50,7 +50,7 @@ function outcomeOf(state: State, event: OnBooking, now: number, out: Output): Co
 
 function refusalInWords(
   { type, count, zone }: BookingSpec,
-  { refused, windowCount, others, reason }: Refused,
+  { refused, windowCount, others, areAll, reason }: Refused,
 ): string {
   const missing = count === 1 ? 'no executor' : `no ${count} executors`;
   const free = `of type ${type} ${count === 1 ? 'is' : 'are'} free`;
@@ -60,7 +60,7 @@ function refusalInWords(
   const more =
     others.length === 0
       ? ''
-      : `, nor in ${others.length} more of its next ${windowCount} windows: ${begins.join(', ')}${rest}`;
+      : `, nor in ${areAll ? '' : 'at least '}${others.length} more of its next ${windowCount} windows: ${begins.join(', ')}${rest}`;
   return reason === null ? what + more : `${what}${more}: ${reason}`;
 }
 

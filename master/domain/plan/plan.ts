@@ -17,6 +17,7 @@ import {
   type Wish,
 } from './divide.ts';
 import { type FreeWindow, freeWindows } from './free.ts';
+import { admissionCost, capacityOf, costIn, type Looks, takeLooks } from './looks.ts';
 import { isBound, isLacking, type PlannedWindow } from './planned-window.ts';
 import { PoolBook } from './pool-book.ts';
 import type { Claim } from './timeline.ts';
@@ -123,14 +124,19 @@ export class BookingPlan {
     this.#draft?.placesByNeeds.clear();
   }
 
-  /** The division of each where all of them fit together, in their order; else the first that does not. */
-  admit(wishes: readonly Wish[]): Admission {
+  /** The division of each where all of them fit together, in their order; else the first that does not, or has no looks left. */
+  admit(wishes: Iterable<Wish>, looks: Looks | null = null): Admission {
     const divisions: (readonly Part[])[] = [];
     const tried: Held[] = [];
     let refused: Wish | null = null;
     for (const wish of wishes) {
-      const fits = this.reachedCeiling(wish) === null;
-      const parts = fits ? divide(wish, this.#placesFor(wish)) : null;
+      const fits = looks?.left !== 0 && this.reachedCeiling(wish) === null;
+      const places = fits ? this.#placesFor(wish) : [];
+      const parts = fits ? divide(wish, places) : null;
+      if (looks !== null) {
+        const inCeilings = this.#ceilings.lookCost(wish, capacityOf(places));
+        takeLooks(looks, inCeilings + admissionCost(this.#pools.length, places, parts));
+      }
       if (parts === null) {
         refused = wish;
         break;
@@ -329,8 +335,8 @@ export class BookingPlan {
       for (const at of book.changesNear(wish.from, BOOKING_CHANGES_MAX)) changes.add(at);
     }
     for (const at of this.#ceilings.changesNear(wish, BOOKING_CHANGES_MAX)) changes.add(at);
-    const inPools = places.reduce((sum, [, { lookCost }]) => sum + lookCost, 0);
-    const capacity = places.reduce((sum, [pool]) => sum + pool.capacity, 0);
+    const inPools = costIn(places);
+    const capacity = capacityOf(places);
     return freeWindows({
       wanted: wish,
       within,

@@ -8,6 +8,7 @@ import {
 } from '../../../master/domain/effects.ts';
 import type { Booking } from '../../../master/domain/booking/booking.ts';
 import { ADVANCED_COUNT_MAX } from '../../../master/domain/booking/booking-bounds.ts';
+import { PoolBook } from '../../../master/domain/plan/pool-book.ts';
 import { announce } from '../../../master/domain/booking/announce.ts';
 import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import { step } from '../../../master/domain/scheduler.ts';
@@ -141,6 +142,34 @@ describe('what a booking costs', () => {
     const idle = idleMs(passTo(FROM + 10 * MINUTE)) ?? 0;
     const booked = 3 * MINUTE + leaseMs + MINUTE + leaseMs;
     expect(idle).to.be.within(booked - 3 * SECOND, booked + 3 * SECOND);
+  });
+
+  it('is a bounded count of looks at pools, where one that recurs is refused', () => {
+    scheduler = new Scheduler({ leaseMs: 24 * HOUR });
+    const poolCount = 100;
+    for (let index = 0; index < poolCount; index++) {
+      scheduler.connect(`e${index}`, { labels: [`rack:${index}`] });
+    }
+    const all = { count: poolCount };
+    for (let index = 0; index < 20; index++) {
+      const firstFrom = FROM + (4 * index + 1) * HOUR;
+      book({ id: `short-${index}`, ...all, firstFrom, windowMs: 10 * MINUTE });
+    }
+    const blocked = { firstFrom: FROM + 27 * 24 * HOUR - 12 * HOUR, windowMs: 20 * HOUR };
+    expect(book({ id: 'block', ...all, ...blocked })?.kind).to.equal('done');
+    const { room } = PoolBook.prototype;
+    let lookCount = 0;
+    PoolBook.prototype.room = function (...span) {
+      lookCount++;
+      return room.apply(this, span);
+    };
+    try {
+      const daily = { everyMs: 24 * HOUR, firstFrom: FROM + HOUR, windowMs: 20 * MINUTE };
+      expect(book({ id: 'daily', ...all, ...daily })?.kind).to.equal('conflict');
+    } finally {
+      PoolBook.prototype.room = room;
+    }
+    expect(lookCount).to.be.within(poolCount, 10_000);
   });
 
   it('is no look at what waits of others, where it has no tasks, or all are found', () => {
