@@ -31,7 +31,7 @@ import type {
   SeenRun,
 } from './jobs-handle.ts';
 import { recordsToCome, withRecordsToCome } from './left-out.ts';
-import { aroundOf, firesNext, keyOf, surroundingsOf, unlessBroken } from './planning.ts';
+import { firesAgain, keyOf, surroundingsOf, unlessBroken } from './planning.ts';
 
 /** Runs that are shown with a job. */
 const RUN_COUNT = 10;
@@ -196,8 +196,7 @@ export class Jobs implements JobsHandle {
       yield;
       const spec = JSON.parse(trigger.spec) as TriggerSpec;
       if (!spec.isEnabled || trigger.paused !== null) continue;
-      const around = aroundOf(calendars, trigger, spec, job);
-      const coming = yield* firesNext(trigger, spec, around, after);
+      const coming = yield* firesAgain(calendars, trigger, job, after);
       if (coming !== null) times.push({ trigger: trigger.name, spec, coming });
     }
     return times.sort((a, b) => a.coming.at - b.coming.at);

@@ -1,5 +1,10 @@
 /** Which times of a trigger are due, and when it is looked at next. Computes; reads and writes nothing. */
-import { FIRES_LOOKS_MAX, PLAN_LOOK_COUNT } from '../../domain/bounds.ts';
+import {
+  FIRES_LOOKS_MAX,
+  FOUND_FIRES_MAX,
+  FOUND_KEY_MAX,
+  PLAN_LOOK_COUNT,
+} from '../../domain/bounds.ts';
 import type { BrokenTrigger } from '../../domain/jobs/job-events.ts';
 import {
   ALL_JOBS,
@@ -128,11 +133,59 @@ function firstOf(spec: TriggerSpec, around: Surroundings, after: number, countMa
 
 const isFiring = (coming: Coming): coming is Firing => coming.at !== null;
 
+interface FoundFires {
+  readonly found: Firing | null;
+  /** By which it was found; they are never changed, but put in place of another. */
+  readonly rows: readonly (CalendarRow | undefined)[];
+  /** Whoever asks for what is after an instant of these is told the same. */
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What took more than one look, by all else that decides of it; the oldest go first. */
+const foundFires = new Map<string, FoundFires>();
+
+/** `firesNext`, where it is not known: what people look at again and again is not looked for anew. */
+export function* firesAgain(
+  calendars: Calendars,
+  trigger: Trigger,
+  job: Pick<Job, 'spec'>,
+  after: number,
+): Pieces<Firing | null> {
+  const spec = JSON.parse(trigger.spec) as TriggerSpec;
+  const key = JSON.stringify([trigger, job.spec]);
+  const rows = namedIn(spec, calendars);
+  const known = foundFires.get(key);
+  const isSame = known?.rows.every((row, at) => row === rows[at]) === true;
+  if (isSame && after >= known.from && after < known.until) return known.found;
+  const around = aroundOf(calendars, trigger, spec, job);
+  const looks = firesNext(trigger, spec, around, after);
+  const first = looks.next();
+  if (first.done === true) return first.value;
+  yield;
+  const found = yield* looks;
+  // Where it has found none it has not looked to the end of time: later it looks farther.
+  const until =
+    found === null
+      ? after + LOOK_AGAIN_MS
+      : Math.min(found.nominal, found.at, trigger.nextAt ?? found.at);
+  foundFires.delete(key);
+  if (key.length <= FOUND_KEY_MAX) foundFires.set(key, { found, rows, from: after, until });
+  const [oldest = key] = foundFires.keys();
+  if (foundFires.size > FOUND_FIRES_MAX) foundFires.delete(oldest);
+  return found;
+}
+
+/** By name: a calendar that is not there may come. */
+function namedIn({ onlyOn, except }: TriggerSpec, calendars: Calendars) {
+  return [ALL_JOBS, onlyOn?.calendar, except?.calendar].map((name) => calendars.get(name ?? ''));
+}
+
 /**
  * The time for which it is planned to fire, or the first after that instant that fires, whatever is left out before.
  * Null: none does, as far as it looks, or its times cannot be told.
  */
-export function* firesNext(
+function* firesNext(
   trigger: Trigger,
   spec: TriggerSpec,
   around: Surroundings,
@@ -143,8 +196,8 @@ export function* firesNext(
   let from = isPlanned ? nextNominal - 1 : Math.max(after, decidedUntil);
   for (let lookCount = 0; lookCount < FIRES_LOOKS_MAX; lookCount++) {
     const since = from;
-    // One is enough where nothing is left out.
-    const count = lookCount === 0 ? 1 : PLAN_LOOK_COUNT;
+    // One is enough where nothing is left out; the first ones also cost what all of them do once.
+    const count = Math.min(PLAN_LOOK_COUNT, 2 ** lookCount);
     const found = unlessBroken(trigger, [], () => firstOf(spec, around, since, count));
     if (found?.first !== undefined) return found.first;
     if (found === null || found.until === null) return null;

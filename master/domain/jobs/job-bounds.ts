@@ -41,7 +41,10 @@ export const PLAN_LOOK_COUNT = 128;
 /** Triggers of which it is known that the master has failed at them. */
 export const TRIGGER_FAULTS_MAX = 1_000;
 /** How often people have so many looked through for it. */
-export const FIRES_LOOKS_MAX = 16;
+export const FIRES_LOOKS_MAX = 22;
+/** What was found so is kept of so many triggers, none of which says more than so many characters. */
+export const FOUND_FIRES_MAX = 1_000;
+export const FOUND_KEY_MAX = 8_192;
 
 /** Of those that are noticed late, so many of one trigger are run by `all`. */
 export const MISFIRE_ALL_COUNT_MAX = 100;

@@ -1,10 +1,15 @@
 /** Times to come, found one by one: what came before decides of those after it. */
 import { expect } from 'chai';
+import { firesAgain } from '../../../master/application/jobs/planning.ts';
 import type { Trigger } from '../../../master/domain/model/job.ts';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
 import type { TriggerSpec } from '../../../master/domain/schedule/trigger-spec.ts';
 import { MINUTE } from '../../helpers/domain.ts';
 import { JobMaster } from '../../helpers/jobs/job-master.ts';
+import { sampleJob, sampleSpec, sampleTrigger } from '../../helpers/jobs/sample-job.ts';
+
+const DAY = 86_400_000;
 
 describe('the times to come of a job', () => {
   let master: JobMaster;
@@ -66,6 +71,37 @@ describe('the times to come of a job', () => {
     expect(found.map(({ at }) => new Date(at).toISOString())).to.deep.equal([
       `${dayAt(700)}T03:00:00.000Z`,
     ]);
+  });
+
+  it('are not looked for anew until what decides of them has changed, or they have come', () => {
+    const onlyOn = { calendar: 'office', days: 'work', label: null } as const;
+    const timing = { kind: 'cron', expression: '0 3 * * *' } as const;
+    const text = JSON.stringify(sampleSpec({ timing, onlyOn, zone: 'America/New_York' }));
+    const trigger = { ...sampleTrigger({ spec: text }), nextAt: null, nextNominal: null };
+    const job = sampleJob();
+    const officeOf = (days: readonly object[]) => {
+      const spec = JSON.stringify({ days, weekend: [0, 1, 2, 3, 4, 5, 6] });
+      const row = { name: 'office', version: 1, text: spec, changedAt: 1, by: null };
+      return new Map([['office', { ...row, replanAfter: null }]]);
+    };
+    const pieceCount = (...asked: Parameters<typeof firesAgain>) =>
+      [...firesAgain(...asked)].length;
+    const never = officeOf([]);
+    const at = master.begin;
+    expect(pieceCount(never, trigger, job, at)).to.be.above(5);
+    expect(pieceCount(never, { ...trigger }, { ...job }, at + MINUTE)).to.equal(0);
+    expect(pieceCount(never, { ...trigger, firedCount: 9 }, job, at)).to.be.above(5);
+    expect(pieceCount(new Map(), trigger, job, at)).to.be.above(5);
+    expect(pieceCount(never, trigger, job, at - 1)).to.be.above(5);
+    expect(pieceCount(never, trigger, job, at + 2 * DAY)).to.be.above(5);
+
+    const date = new Date(at + 900 * DAY).toISOString().slice(0, 10);
+    const once = officeOf([{ date, kind: 'work' }]);
+    expect(pieceCount(once, trigger, job, at)).to.be.above(0);
+    expect(pieceCount(once, trigger, job, at + 800 * DAY)).to.equal(0);
+    const found = atOnce(firesAgain(once, trigger, job, at + 800 * DAY));
+    expect(new Date(found?.at ?? 0).toISOString()).to.equal(`${date}T07:00:00.000Z`);
+    expect(atOnce(firesAgain(once, trigger, job, at + 901 * DAY))).to.equal(null);
   });
 
   it('have none that fires where there is no such calendar', async () => {
