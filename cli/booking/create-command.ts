@@ -125,7 +125,7 @@ async function remedies(
 ): Promise<string[]> {
   const none =
     every === undefined
-      ? 'no such window is free in the days around it'
+      ? 'no such window was found free in the days around it'
       : 'no other time near to it was found at which all of its windows fit';
   // It is named already, and no executor would help.
   if (problem?.limit !== undefined) return [none];

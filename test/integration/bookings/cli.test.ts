@@ -67,7 +67,9 @@ describe('soda booking', function () {
     expect(gpu.err).to.include('soda executor list').and.not.include('capacity=N');
     await run(['type', 'set', 'push', 'capacity=2', 'limits.max_running=0']);
     const limited = await create(...from, '--for', '1h', '--count', '2');
-    expect(limited.err).to.include(': max_running of type push is 0\nsoda: no such window is free');
+    expect(limited.err).to.include(
+      ': max_running of type push is 0\nsoda: no such window was found free',
+    );
     expect(limited.err).to.not.include('executor list');
     const { out } = await create(...from, '--for', '1h', '--count', '2', '--json');
     expect(JSON.parse(out)).to.deep.equal({ code: 409, free: [], limit: 'limits.max_running' });
@@ -75,7 +77,7 @@ describe('soda booking', function () {
     const token = (await run(['token', 'create', 'cms', '--role', 'submit'])).out.trim();
     const asked = ['booking', 'create', '--type', 'push', '--group', 'class-7', ...from];
     const seen = await run([...asked, '--for', '1h'], { SODA_TOKEN: token });
-    expect(seen.err).to.include('no such window is free').and.not.include('executor list');
+    expect(seen.err).to.include('no such window was found free').and.not.include('executor list');
     expect((await create(...from, '--for', 'long')).err).to.match(
       /^soda: --for long: expected such as 90s, 90min, 2h or 7d$/m,
     );

@@ -220,6 +220,28 @@ describe('a booking and max_running that changes', () => {
       expect(book({ id: 'before', firstFrom: FROM - 20 * MINUTE, count: 2 })).to.equal('done');
     });
 
+    it('offers as much where many windows of the day allow more than there is', () => {
+      for (let index = 2; index < 22; index++) {
+        book({ id: `short-${index}`, count: 2, firstFrom: FROM + index * HOUR });
+      }
+      const freeCount = () => {
+        const booking = asked({ id: 'more', count: 2, firstFrom: FROM + 2 * HOUR });
+        const { reply } = scheduler.command({ type: 'bookingRequested', booking });
+        return reply !== null && 'free' in reply ? reply.free?.length : undefined;
+      };
+      const count = freeCount();
+      expect(count).to.be.greaterThan(10);
+      const windows = Array.from({ length: 16 }, (_, index) => {
+        return {
+          from: `0${index % 9}:1${index % 6}`,
+          to: `1${index % 9}:3${index % 6}`,
+          zone: 'UTC',
+        };
+      });
+      set({ windows: windows.map((each) => ({ ...each, max_running: 100 })) });
+      expect(freeCount()).to.equal(count);
+    });
+
     it('says nothing of what begins when it is over, but for its lead', () => {
       set({ windows: [{ ...window, max_running: 0 }] });
       scheduler.pass(2 * SECOND);
