@@ -64,7 +64,8 @@ function waitSaid(alert: Told, fields: Fields): AlertSaid {
 }
 
 /** Which of its sentences a kind has. */
-function formOf(kind: string, { usual, host, unwritten }: Fields): string {
+function formOf(kind: string, { usual, host, unwritten, cause }: Fields): string {
+  if (kind === 'booking_short' && cause === 'refused') return `${kind}.refused`;
   if (kind === 'running_long' && usual === true) return `${kind}.usual`;
   if (kind === 'executor_flapping' && host !== undefined) return `${kind}.host`;
   return kind === 'disk' && unwritten !== undefined ? `${kind}.unwritten` : kind;

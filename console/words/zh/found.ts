@@ -82,6 +82,8 @@ export const zhFound = {
     '执行器 {executor_id} 未就绪已有 {lasts}（限值 {limit}）{because}。',
   'alert.say.booking_short':
     '预订 {booking}（类型 {type}，{from} 起）：{count} 个执行器中缺 {missing} 个。',
+  'alert.say.booking_short.refused':
+    '预订 {booking}（类型 {type}，{from} 起）：{count} 个执行器中缺 {missing} 个：{executor_id} 不接受其任务。',
   'alert.say.later': '，以及之后的 {n} 个时间窗',
   'alert.say.booking_at_risk.limit':
     '预订 {booking}（类型 {type}，{from} 起{others}）已无法满足：{of} 的 max_running 为 {max}。',
@@ -111,6 +113,8 @@ export const zhFound = {
   'mend.say.executor_not_ready':
     '按它报告的问题处理，或让它停止工作：soda executor drain {executor_id}{within}。',
   'mend.say.booking_short': '启动更多类型 {type} 的执行器，或结束在那里运行的任务。',
+  'mend.say.booking_short.refused':
+    '查看原因：soda booking get {booking}{within}；或启动另一个类型 {type} 的执行器来替换它。',
   'mend.say.booking_at_risk.limit':
     '在此之前提高 {of} 的 max_running，或取消它：soda booking cancel {booking}{within}。',
   'mend.say.booking_at_risk.capacity':

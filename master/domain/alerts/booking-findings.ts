@@ -1,6 +1,8 @@
 /** What is alerted of bookings: executors that are missing, or will be, and pauses that win over them. */
 import { type BookedWindow, type Booking, isBookingOver } from '../booking/booking.ts';
+import { hasRefused } from '../booking/candidates.ts';
 import { type LimitInWay, limitInWay, riskInWords } from '../booking/planning.ts';
+import { isServing } from '../model/executor.ts';
 import { instantInWords } from '../schedule/local-time.ts';
 import { isPaused, rowsOn, type State } from '../state/state.ts';
 import { counted } from '../why/words.ts';
@@ -19,16 +21,25 @@ const LOOKED_COUNT = 10;
 
 /** Null: there is more to look at, and the look may rest. */
 export const bookingFinders = {
-  *booking_short({ state }: Looked): Generator<Finding> {
+  *booking_short({ namespace, state }: Looked): Generator<Finding> {
     for (const { id, shortCount } of state.bookings.active.values()) {
       const booking = state.bookings.byId.get(id);
       if (booking === undefined || shortCount === 0) continue;
       const missing = `${counted(shortCount, 'executor')} of ${booking.count} missing`;
+      const what = `Booking ${id} of type ${booking.type}, from ${at(booking)}: ${missing}`;
+      const fields = { missing: shortCount, count: booking.count };
+      const refusing = refusingOf(state, booking);
+      if (refusing === null) {
+        const change = `Start more executors of type ${booking.type}, or end what runs there.`;
+        yield ofBooking(booking, `${what}.`, change, fields);
+        continue;
+      }
+      const see = commandIn(namespace, `booking get ${id}`);
       yield ofBooking(
         booking,
-        `Booking ${id} of type ${booking.type}, from ${at(booking)}: ${missing}.`,
-        `Start more executors of type ${booking.type}, or end what runs there.`,
-        { missing: shortCount, count: booking.count },
+        `${what}: ${refusing} does not take its tasks.`,
+        `See why: ${see}; or start another executor of type ${booking.type}, which takes its place.`,
+        { ...fields, cause: 'refused', executor_id: refusing },
       );
     }
   },
@@ -61,6 +72,15 @@ export const bookingFinders = {
     }
   },
 };
+
+/** One that it has, and that is there, and takes none of its tasks; null: none is so. */
+function refusingOf(state: State, { id, executors }: Booking): string | null {
+  const isRefusing = (executorId: string): boolean => {
+    const executor = state.executors.get(executorId);
+    return executor !== undefined && isServing(executor) && hasRefused(state, id, executor);
+  };
+  return executors.find(({ executorId }) => isRefusing(executorId))?.executorId ?? null;
+}
 
 function isHeld(state: State, { type, group, requires, labels }: Booking): boolean {
   if (isPaused(state) || (state.types.get(type)?.paused ?? null) !== null) return true;

@@ -185,7 +185,7 @@ export function isOfUse(
 }
 
 /** Nothing tells of it while no task waits. */
-function hasRefused({ bookings }: State, id: string, executor: Executor): boolean {
+export function hasRefused({ bookings }: State, id: string, executor: Executor): boolean {
   if ((bookings.taskCounts.get(id) ?? 0) === 0) return false;
   return bookings.active.get(id)?.refusedBy.has(executor) ?? false;
 }

@@ -79,10 +79,11 @@ describe('who is bound', () => {
 
   describe('takes its tasks, or makes room for another', () => {
     const seen = () => seenBooking(scheduler.state, 'bk-1');
-    const alerted = () => {
+    const alerts = () => {
       const { state, now } = scheduler;
-      return [...bookingFinders.booking_short({ namespace: 'default', state, now })].length;
+      return [...bookingFinders.booking_short({ namespace: 'default', state, now })];
     };
+    const alerted = () => alerts().length;
     beforeEach(() => {
       scheduler.connect('e1');
       book();
@@ -118,6 +119,9 @@ describe('who is bound', () => {
       const unready = [{ executorId: 'e1', reason: 'refusing', message: 'not now' }];
       expect(seen()).to.deep.include({ unready, shortCount: 1 });
       expect(alerted()).to.equal(1);
+      const [alert] = alerts();
+      expect(alert?.message).to.match(/: 1 executor of 1 missing: e1 does not take its tasks\.$/);
+      expect(alert?.change).to.match(/^See why: soda booking get bk-1/);
       // It is asked again, and nothing is told anew.
       expect(told(scheduler.pass(10 * SECOND))).to.deep.equal([]);
       expect(scheduler.task('push').executorId).to.equal('e1');

@@ -142,6 +142,11 @@ describe('what was found, said', () => {
     const all: [AlertView['kind'], object, string][] = [
       ['booking_short', { ...booked, missing: 1, count: 3 }, '3 个执行器中缺 1 个'],
       [
+        'booking_short',
+        { ...booked, missing: 1, count: 3, cause: 'refused', executor_id: 'e-1' },
+        'e-1 不接受其任务',
+      ],
+      [
         'booking_at_risk',
         { ...risky, cause: 'limit' },
         '以及之后的 2 个时间窗）已无法满足：type/film',
