@@ -58,9 +58,11 @@ async function measureCosts(
   return costs;
 }
 
-/** Of the medians. */
+/** The median of those of each turn: what else the machine does for a while falls on both. */
 function ratioOf(costs: readonly number[], without: readonly number[]): string {
-  return (median(costs) / median(without)).toFixed(3);
+  const ratios = costs.map((cost, turn) => cost / (without[turn] ?? cost));
+  const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2));
+  return `${median(ratios).toFixed(3)}\n(${low} to ${high})`;
 }
 
 function rangeOf(costs: readonly number[]): string {
