@@ -19,8 +19,8 @@ export interface Kind<Definition, View extends { readonly version: number }> {
   isDefined(view: View): boolean;
   /** As JSON. */
   definitionOf(view: View): string;
-  /** What to do first where one is refused for what others are before they are applied; null: nothing helps. */
-  adviceOn?(name: string): Promise<string | null>;
+  /** What to do first where one is refused, for these fields, for what others are before they are applied; null: nothing helps. */
+  adviceOn?(name: string, fields: readonly string[]): Promise<string | null>;
   /** What else there is to say: in JSON, and in lines for people. */
   besides(view: View): {
     readonly fields: object;
@@ -73,7 +73,13 @@ async function plansOf<Definition, View extends { readonly version: number }>(
       for (const { field, message } of errors) {
         faults.push([name, field, message].filter((part) => part !== '').join(': '));
       }
-      const advice = await kind.adviceOn?.(name);
+      // Whatever goes wrong meanwhile, the faults are to be said.
+      const advice = await kind
+        .adviceOn?.(
+          name,
+          errors.map(({ field }) => field),
+        )
+        .catch(() => null);
       if (advice) faults.push(`${name}: ${advice}`);
     }
   }

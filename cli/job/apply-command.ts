@@ -149,19 +149,20 @@ function ringFrom(
   return null;
 }
 
-/** Where a job waits for itself only as long as another still waits as it did before: that one comes first. */
-async function firstBefore(
-  name: string,
-  client: SodaClient,
-  sources: Sources,
-): Promise<string | null> {
+/** As the master has them. */
+async function readSources(client: SodaClient, jobs: Iterable<string>): Promise<Sources> {
   const asTheyAre = new Map<string, readonly string[]>();
-  for (const job of sources.keys()) {
+  for (const job of jobs) {
     const view = await known(() => client.jobs.get(job));
     asTheyAre.set(job, sourcesOf(view?.triggers));
   }
-  asTheyAre.set(name, sources.get(name) ?? []);
-  const ring = ringFrom(name, asTheyAre, new Set()) ?? [];
+  return asTheyAre;
+}
+
+/** Where a job waits for itself only as long as another still waits as it did before: that one comes first. */
+function firstBefore(name: string, asTheyAre: Sources, sources: Sources): string | null {
+  const mixed = new Map(asTheyAre).set(name, sources.get(name) ?? []);
+  const ring = ringFrom(name, mixed, new Set()) ?? [];
   const first = ring.find((job, at) => {
     const next = ring[at + 1];
     return next !== undefined && sources.get(job)?.includes(next) === false;
@@ -171,13 +172,18 @@ async function firstBefore(
 
 /** @param sources Of jobs that are made together: whichever comes first, none of the others is missing. */
 function jobsOf(client: SodaClient, sources: Sources): Kind<JobRequest, JobView> {
+  let asTheyAre: Promise<Sources> | null = null;
   return {
     key: 'name',
     get: (name) => client.jobs.get(name),
     put: (name, job, options) => client.jobs.put(name, job, options),
     isDefined: () => true,
     definitionOf: (job) => exactJson(job, 'request'),
-    adviceOn: (name) => firstBefore(name, client, sources),
+    adviceOn: async (name, fields) => {
+      if (!fields.includes('triggers')) return null;
+      asTheyAre ??= readSources(client, sources.keys());
+      return firstBefore(name, await asTheyAre, sources);
+    },
     besides: ({ next, warnings, triggers, ...job }) => {
       const fires = firesOf({ next, ...job });
       const idle = triggers.flatMap(({ on, name }) =>
