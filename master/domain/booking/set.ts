@@ -48,7 +48,7 @@ function outcomeOf(state: State, event: OnBooking, now: number, out: Output): Co
   return { kind: 'done' };
 }
 
-function refusalInWords(
+function noRoomInWords(
   { type, count, zone }: BookingSpec,
   { refused, windowCount, others, areAll, reason }: Refused,
 ): string {
@@ -87,7 +87,7 @@ function book(
   const admission = admit(state, spec, now);
   if ('refused' in admission) {
     const { free, limit } = admission;
-    const message = refusalInWords(spec, admission);
+    const message = noRoomInWords(spec, admission);
     return { kind: 'conflict', message, free, ...(limit !== null && { limit }) };
   }
   const { windows } = admission;
