@@ -1,4 +1,4 @@
-/** Which times of a trigger are due, and when it is looked at next. Computes; reads and writes nothing. */
+/** Which times of a trigger are due, and when it is looked at next. Computes, and keeps what took long; reads and writes nothing. */
 import {
   FIRES_LOOKS_MAX,
   FOUND_FIRES_MAX,
