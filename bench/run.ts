@@ -13,6 +13,7 @@ import { compareJobs } from './jobs/table.ts';
 import { compareLists } from './lists.ts';
 import { compareLogs } from './logs.ts';
 import { comparePages } from './pages/table.ts';
+import { CONTENDERS } from './peers/cases.ts';
 import { compareWithPeers } from './peers/table.ts';
 import { compareScale } from './scale/table.ts';
 import type { BenchStore, Scenario } from './scenario.ts';
@@ -39,6 +40,8 @@ const HELP = `npm run bench -- [one of these] [--quick]
 
   --store <url>  with --pages: on that store alone, sqlite:<file> or mysql://..., which keeps what it was filled with
   --quick        each once, with a tenth of the tasks
+
+Some minutes each; --peers takes twenty, and installs their libraries at first; --scale --most half an hour and 30 GB.
 `;
 const SCENARIO_NAMES = [
   'lists',
@@ -63,7 +66,19 @@ const OPTIONS = {
 const LARGE_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
 const USUAL_SERVER = ['--innodb-log-file-size=96M'];
 
-const { values: flags } = parseArgs({ options: OPTIONS });
+/** What only some of them take. */
+const OWN_OPTIONS = {
+  store: 'pages',
+  most: 'scale',
+  only: 'peers',
+  json: 'peers',
+  svg: 'peers',
+} as const;
+
+// So that whatever was started, and its files, go with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+const flags = readFlags();
 if (flags.help) {
   console.log(HELP);
   process.exit(0);
@@ -86,10 +101,8 @@ const scenarios: Record<
     compareWithPeers(scenario, { only: flags.only, json: flags.json, svg: flags.svg }),
 };
 const asked = SCENARIO_NAMES.filter((name) => flags[name]);
-if (asked.length > 1) throw new Error(`one at a time: --${asked.join(', --')}`);
 const compare = asked[0] === undefined ? compareSpeed : scenarios[asked[0]];
 
-if (flags.store !== undefined && !flags.pages) throw new Error('--store goes with --pages');
 const needsMariadb = flags.store === undefined && !flags.peers;
 const isLarge = flags.pages || flags.scale;
 const mariadb = needsMariadb ? await startMariadb(isLarge ? LARGE_SERVER : USUAL_SERVER) : null;
@@ -110,3 +123,23 @@ const table = await compare({ stores, scale: flags.quick ? 0.1 : 1, roundCount }
 process.stderr.write('\n');
 console.log(table.toString());
 await mariadb?.stop();
+
+function readFlags() {
+  try {
+    const { values } = parseArgs({ options: OPTIONS });
+    const names = SCENARIO_NAMES.filter((name) => values[name]);
+    if (names.length > 1) throw new Error(`one at a time: --${names.join(', --')}`);
+    for (const option of Object.keys(OWN_OPTIONS) as (keyof typeof OWN_OPTIONS)[]) {
+      const owner = OWN_OPTIONS[option];
+      if (values[option] !== undefined && !values[owner])
+        throw new Error(`--${option} goes with --${owner}`);
+    }
+    const { only } = values;
+    if (only !== undefined && !CONTENDERS.some(({ name }) => name.includes(only)))
+      throw new Error(`--only ${only}: nobody has that in the name`);
+    return values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${HELP}`);
+    process.exit(2);
+  }
+}

@@ -1,6 +1,7 @@
 /** Starts what a scenario needs, each in its own process, and ends it again. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,9 +23,12 @@ export interface BenchMaster extends Child {
 }
 
 const running = new Set<ChildProcess>();
-// A scenario that fails leaves nobody behind.
+const folders: string[] = [];
+// A scenario that fails, or is broken off, leaves nothing behind.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
+  const how = { recursive: true, force: true, maxRetries: 10, retryDelay: 10 };
+  for (const folder of folders) rmSync(folder, how);
 });
 
 export function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
@@ -65,9 +69,11 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
   return message;
 }
 
-/** For the data of a master. */
-export function makeFolder(): Promise<string> {
-  return mkdtemp(path.join(tmpdir(), 'soda-bench-'));
+/** For the data of a master; it goes with this process at the latest. */
+export async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'soda-bench-'));
+  folders.push(folder);
+  return folder;
 }
 
 /** `databaseUrl` null: the embedded store. `stop` removes the folder. `env` goes before all else. */

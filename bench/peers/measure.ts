@@ -97,7 +97,8 @@ export async function comparePeers(
         const full = contender.counts[shape];
         if (full === undefined) continue;
         const server = await servers.urlOf(contender.server);
-        if (server === null) leftOut.add(`${contender.name}: there is no ${contender.server}`);
+        if (server === null)
+          leftOut.add(`${contender.name}: ${programOf(contender)} is not installed`);
         else {
           const sample = await measure(contender, shape, server, Math.ceil(full * scale));
           samples.push(sample);
@@ -109,6 +110,9 @@ export async function comparePeers(
   await servers.stop();
   return { samples, leftOut: [...leftOut] };
 }
+
+const programOf = ({ server }: Contender): string =>
+  server.startsWith('redis') ? 'redis-server' : server;
 
 function orderOf(shape: Shape, count: number): Order {
   if (shape === 'paced') return { count, callCount: 1, batchCount: 1, perSecond: PER_SECOND };

@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -65,7 +66,10 @@ async function started(
   const port = await freePort();
   const { path, args, owner, signal = 'SIGTERM' } = programAt(port);
   const child = spawn(path, args, { stdio: 'ignore', ...owner });
-  const kill = () => void child.kill('SIGKILL');
+  const kill = () => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
+  };
   process.once('exit', kill);
   await reachable(port, child);
   const url = `${scheme}://127.0.0.1:${port}`;
@@ -131,6 +135,14 @@ export async function startPostgres(): Promise<PeerServer | null> {
     return { path: pathOf('postgres'), args, ...(owner && { owner }), signal: 'SIGINT' };
   });
   const { port } = new URL(server.url);
+  // Its port is open before it takes sessions.
+  const asked = ['-h', '127.0.0.1', '-p', port, '-U', 'bench', '-d', 'postgres'];
+  const isReady = () =>
+    run(pathOf('pg_isready'), asked).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isReady())) await delay(50);
   let count = 0;
   const fresh = async (): Promise<string> => {
     const database = `bench_${++count}`;
