@@ -123,6 +123,8 @@ const table = await compare({ stores, scale: flags.quick ? 0.1 : 1, roundCount }
 process.stderr.write('\n');
 console.log(table.toString());
 await mariadb?.stop();
+// A measurement that failed may have left connections open.
+process.exit();
 
 function readFlags() {
   try {

@@ -1,5 +1,6 @@
 /** What a scenario is given, and the table that it makes: a column for each store. */
 import Table from 'cli-table3';
+import { endAll } from './system.ts';
 
 export interface BenchStore {
   readonly name: string;
@@ -15,10 +16,29 @@ export interface Scenario {
   readonly roundCount: number;
 }
 
-/** A dot on stderr for each measurement: some take minutes. */
-export function showStep(): void {
-  process.stderr.write('.');
+/**
+ * A line on stderr for each measurement: some take minutes. One that fails is told there, gives null, and the rest go
+ * on: the run ends with 1.
+ */
+export async function attempt<Result>(
+  name: string,
+  measure: () => Promise<Result>,
+): Promise<Result | null> {
+  const begun = performance.now();
+  const seconds = (): string => `${((performance.now() - begun) / 1_000).toFixed(0)} s`;
+  try {
+    const result = await measure();
+    process.stderr.write(`${name}: ${seconds()}\n`);
+    return result;
+  } catch (error) {
+    console.error(`${name}: failed after ${seconds()}:`, error);
+    process.exitCode = 1;
+    await endAll();
+    return null;
+  }
 }
+
+export const FAILED = 'failed';
 
 export function tableOf(heads: readonly string[]): Table.Table {
   return new Table({ head: [...heads], style: { head: [], border: [] } });
@@ -37,8 +57,8 @@ export class StoreTable {
   async row(name: string, measure: (databaseUrl: string | null) => Promise<string>): Promise<void> {
     const cells: string[] = [];
     for (const store of this.#stores) {
-      cells.push(await measure(await store.url()));
-      showStep();
+      const cell = await attempt(`${name}, ${store.name}`, async () => measure(await store.url()));
+      cells.push(cell ?? FAILED);
     }
     this.table.push([name, ...cells]);
   }

@@ -31,6 +31,11 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, how);
 });
 
+/** Ends whatever still runs of a measurement that failed. */
+export async function endAll(): Promise<void> {
+  await Promise.all([...running].map((child) => end(child, 'SIGKILL')));
+}
+
 export function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
   const child = fork(new URL(script, import.meta.url), [...args], {
     env: { ...process.env, ...env },

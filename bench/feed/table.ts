@@ -3,7 +3,7 @@
  * either. What else the machine does falls on all of them.
  */
 import type Table from 'cli-table3';
-import { type BenchStore, median, type Scenario, showStep, tableOf } from '../scenario.ts';
+import { attempt, type BenchStore, FAILED, median, type Scenario, tableOf } from '../scenario.ts';
 import {
   type MasterKind,
   measureThroughput,
@@ -32,10 +32,16 @@ export async function compareFeed({ stores, scale, roundCount }: Scenario): Prom
   for (const store of stores) {
     for (const throughput of throughputs) {
       const wanted = { ...throughput, taskCount: throughput.taskCount * scale };
-      const { usual, silent, bare } = await measureCosts(store, wanted, turnCount);
-      const ratios = [ratioOf(usual, bare), ratioOf(usual, silent)];
+      const costs = await attempt(`${throughput.name}, ${store.name}`, () =>
+        measureCosts(store, wanted, turnCount),
+      );
       const name = `${store.name}\n${throughput.name}`;
-      table.push([name, ...ratios, ...[usual, silent, bare].map(rangeOf)]);
+      if (costs === null) table.push([name, FAILED]);
+      else {
+        const { usual, silent, bare } = costs;
+        const ratios = [ratioOf(usual, bare), ratioOf(usual, silent)];
+        table.push([name, ...ratios, ...[usual, silent, bare].map(rangeOf)]);
+      }
     }
   }
   return table;
@@ -53,7 +59,6 @@ async function measureCosts(
       const { cpuUs } = await measureThroughput(await store.url(), wanted, masters[name]);
       costs[name].push(cpuUs);
     }
-    showStep();
   }
   return costs;
 }

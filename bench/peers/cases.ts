@@ -15,6 +15,14 @@ export type ServerName =
 export const SHAPES = ['1', '10', 'best', 'batch', 'paced'] as const;
 export type Shape = (typeof SHAPES)[number];
 
+export const TITLES: Record<Shape, string> = {
+  1: '1 worker',
+  10: '10 workers',
+  best: 'best',
+  batch: 'batches',
+  paced: '50/s, ms: p50, p99',
+};
+
 export interface Contender {
   readonly name: string;
   readonly module: string;

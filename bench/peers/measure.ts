@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startMariadb } from '../../test/helpers/mariadb.ts';
+import { attempt } from '../scenario.ts';
 import { type BenchMaster, start, startMaster, startSink } from '../system.ts';
 import {
   BATCH_COUNT,
@@ -14,6 +15,7 @@ import {
   type ServerName,
   type Shape,
   SHAPES,
+  TITLES,
 } from './cases.ts';
 import type { Place, Workers } from './library.ts';
 import type { Order } from './producer.ts';
@@ -35,7 +37,7 @@ export interface Sample {
 
 export interface Compared {
   readonly samples: readonly Sample[];
-  /** Whom there is no server for, and why. */
+  /** Who has no figure, and why. */
   readonly leftOut: readonly string[];
 }
 
@@ -66,8 +68,9 @@ function openServers(): Servers {
       begun.set(name, server);
       return (await server)?.fresh() ?? null;
     },
+    // What did not start has been told by those who asked for it.
     stop: async () => {
-      for (const server of begun.values()) await (await server)?.stop();
+      for (const server of begun.values()) await (await server.catch(() => null))?.stop();
     },
   };
 }
@@ -81,11 +84,16 @@ function installLibraries(): void {
   if (status !== 0) throw new Error('npm could not install the libraries of peers');
 }
 
-/** Each `roundCount` times, all of them by turns. `scale`: of the number of tasks. `said` hears of each that is done. */
-export async function comparePeers(
-  { roundCount, scale, only }: { roundCount: number; scale: number; only: string | null },
-  said: (sample: Sample) => void,
-): Promise<Compared> {
+/** Each `roundCount` times, all of them by turns. `scale`: of the number of tasks. */
+export async function comparePeers({
+  roundCount,
+  scale,
+  only,
+}: {
+  roundCount: number;
+  scale: number;
+  only: string | null;
+}): Promise<Compared> {
   installLibraries();
   const servers = openServers();
   const samples: Sample[] = [];
@@ -96,20 +104,25 @@ export async function comparePeers(
       for (const shape of SHAPES) {
         const full = contender.counts[shape];
         if (full === undefined) continue;
-        const server = await servers.urlOf(contender.server);
-        if (server === null)
+        const name = `${contender.name}, ${TITLES[shape]}`;
+        const sample = await attempt(`${name}, round ${round + 1}`, async () => {
+          const server = await servers.urlOf(contender.server);
+          return server === null
+            ? NOT_INSTALLED
+            : measure(contender, shape, server, Math.ceil(full * scale));
+        });
+        if (sample === null) leftOut.add(`${name}: failed`);
+        else if (sample === NOT_INSTALLED)
           leftOut.add(`${contender.name}: ${programOf(contender)} is not installed`);
-        else {
-          const sample = await measure(contender, shape, server, Math.ceil(full * scale));
-          samples.push(sample);
-          said(sample);
-        }
+        else samples.push(sample);
       }
     }
   }
   await servers.stop();
   return { samples, leftOut: [...leftOut] };
 }
+
+const NOT_INSTALLED = 'not installed';
 
 const programOf = ({ server }: Contender): string =>
   server.startsWith('redis') ? 'redis-server' : server;

@@ -3,16 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import Table from 'cli-table3';
 import { percentile } from '../probe.ts';
-import { type Shape, SHAPES } from './cases.ts';
+import { type Shape, SHAPES, TITLES } from './cases.ts';
 import type { Compared, Sample } from './measure.ts';
-
-const TITLES: Record<Shape, string> = {
-  1: '1 worker',
-  10: '10 workers',
-  best: 'best',
-  batch: 'batches',
-  paced: '50/s, ms: p50, p99',
-};
 
 interface Figure {
   readonly median: number;

@@ -1,7 +1,7 @@
 /** `--peers`, which brings its own servers. */
 import { writeFile } from 'node:fs/promises';
 import type Table from 'cli-table3';
-import { type Scenario, showStep } from '../scenario.ts';
+import type { Scenario } from '../scenario.ts';
 import { comparePeers } from './measure.ts';
 import { chartOf, tableOf, writeJson } from './report.ts';
 
@@ -17,7 +17,7 @@ export async function compareWithPeers(
   { scale, roundCount }: Scenario,
   { only, json, svg }: PeersWanted,
 ): Promise<Table.Table> {
-  const compared = await comparePeers({ roundCount, scale, only: only ?? null }, showStep);
+  const compared = await comparePeers({ roundCount, scale, only: only ?? null });
   for (const reason of compared.leftOut) console.log(`left out: ${reason}`);
   if (json !== undefined) await writeJson(json, compared);
   if (svg !== undefined) await writeFile(svg, chartOf(compared));

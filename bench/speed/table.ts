@@ -1,8 +1,14 @@
 /** Without a flag: speed on each store, and their ratio. */
 import type Table from 'cli-table3';
 import { percentiles } from '../probe.ts';
-import { median, type Scenario, showStep, tableOf } from '../scenario.ts';
-import { LATENCY_PER_SECOND, measureLatency, measureThroughput, throughputs } from './measure.ts';
+import { attempt, type BenchStore, FAILED, median, type Scenario, tableOf } from '../scenario.ts';
+import {
+  LATENCY_PER_SECOND,
+  measureLatency,
+  measureThroughput,
+  type Throughput,
+  throughputs,
+} from './measure.ts';
 
 const LATENCY_SECONDS = 10;
 
@@ -10,32 +16,46 @@ export async function compareSpeed({ stores, scale, roundCount }: Scenario): Pro
   const table = tableOf(['', ...stores.map(({ name }) => name), 'ratio']);
   for (const throughput of throughputs) {
     const wanted = { ...throughput, taskCount: throughput.taskCount * scale };
-    const medians: number[] = [];
+    const rates: number[] = [];
     const cells: string[] = [];
     for (const store of stores) {
-      const rates: number[] = [];
-      const cpu: number[] = [];
-      for (let round = 0; round < roundCount; round++) {
-        const { tasksPerSecond, cpuUs } = await measureThroughput(await store.url(), wanted);
-        rates.push(tasksPerSecond);
-        cpu.push(cpuUs);
-      }
-      medians.push(median(rates));
-      const [low, high] = [Math.min(...rates), Math.max(...rates)].map(Math.round);
-      cells.push(
-        `${Math.round(median(rates))}/s (${low} to ${high})\n${Math.round(median(cpu))} µs of CPU a task`,
-      );
-      showStep();
+      const cell = await attempt(`${wanted.name}, ${store.name}`, async () => {
+        const rounds = await measureRounds(store, wanted, roundCount);
+        const rate = median(rounds.rates);
+        rates.push(rate);
+        const [low, high] = [Math.min(...rounds.rates), Math.max(...rounds.rates)].map(Math.round);
+        return `${Math.round(rate)}/s (${low} to ${high})\n${Math.round(median(rounds.cpuUs))} µs of CPU a task`;
+      });
+      cells.push(cell ?? FAILED);
     }
-    const ratio = medians.length < 2 ? '' : ((medians[0] ?? 0) / (medians[1] ?? 1)).toFixed(2);
+    const [embedded, server] = rates;
+    const ratio = embedded && server ? (embedded / server).toFixed(2) : '';
     table.push([wanted.name, ...cells, ratio]);
   }
+  const latency = `submit to handler start, ${LATENCY_PER_SECOND}/s`;
   const latencyCells: string[] = [];
   for (const store of stores) {
     const seconds = Math.max(2, LATENCY_SECONDS * scale);
-    latencyCells.push(percentiles(await measureLatency(await store.url(), seconds)));
-    showStep();
+    const cell = await attempt(`${latency}, ${store.name}`, async () =>
+      percentiles(await measureLatency(await store.url(), seconds)),
+    );
+    latencyCells.push(cell ?? FAILED);
   }
-  table.push([`submit to handler start, ${LATENCY_PER_SECOND}/s`, ...latencyCells, '']);
+  table.push([latency, ...latencyCells, '']);
   return table;
+}
+
+async function measureRounds(
+  store: BenchStore,
+  wanted: Throughput,
+  roundCount: number,
+): Promise<{ readonly rates: readonly number[]; readonly cpuUs: readonly number[] }> {
+  const rates: number[] = [];
+  const cpu: number[] = [];
+  for (let round = 0; round < roundCount; round++) {
+    const { tasksPerSecond, cpuUs } = await measureThroughput(await store.url(), wanted);
+    rates.push(tasksPerSecond);
+    cpu.push(cpuUs);
+  }
+  return { rates, cpuUs: cpu };
 }
