@@ -221,8 +221,7 @@ export type Effect =
       readonly type: 'notify';
       readonly notification: Notification;
       readonly task: EndedTask | null;
-    }
-  | ({ readonly type: 'observe' } & Observation);
+    };
 
 /**
  * Rows to read. The engine reads them when everything decided so far is committed and steps
@@ -272,6 +271,8 @@ export interface Output {
   /** What the feed tells with the commit of these changes. */
   readonly told: FeedEvent[];
   readonly effects: Effect[];
+  /** What logs and metrics are told of this turn, when all effects are done: nobody waits for it. */
+  readonly observed: Observation[];
   readonly loads: Load[];
   /** The row of what this turn adds to the usage, among the changes; null: nothing yet. */
   usage: UsageDelta | null;
@@ -279,5 +280,5 @@ export interface Output {
 
 /** Empty: to be filled by one or more steps. */
 export function createOutput(): Output {
-  return { changes: [], told: [], effects: [], loads: [], usage: null };
+  return { changes: [], told: [], effects: [], observed: [], loads: [], usage: null };
 }

@@ -306,8 +306,9 @@ export class Scheduler {
 }
 
 function append(all: Output, more: Output): void {
-  for (const part of ['changes', 'told', 'effects', 'loads'] as const) {
-    all[part].push(...(more[part] as never[]));
+  for (const part of ['changes', 'told', 'effects', 'observed', 'loads'] as const) {
+    const of: unknown[] = all[part];
+    of.push(...more[part]);
   }
 }
 
@@ -389,7 +390,7 @@ export function callbacks(out: Output): Notification[] {
 
 /** Names of what was observed, for logs and metrics. */
 export function observed(out: Output): string[] {
-  return out.effects.flatMap((effect) => (effect.type === 'observe' ? [effect.event] : []));
+  return out.observed.map(({ event }) => event);
 }
 
 /** Sessions that are told to end, with the reason. */

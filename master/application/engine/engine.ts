@@ -20,7 +20,7 @@ import { fold } from './fold.ts';
 import { type LoadGroup, Loads } from './loads.ts';
 import { Mailbox } from './mailbox.ts';
 import { News } from './news.ts';
-import { perform } from './perform.ts';
+import { observe, perform } from './perform.ts';
 import { read, readAll, stepLoaded } from './read.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { StandStill } from './stand-still.ts';
@@ -253,7 +253,7 @@ export class Engine {
     }
     for (const effect of output.effects) {
       if (effect.type === 'reply') this.#waiters.answer(effect.request, effect.reply);
-      else if (effect.type !== 'observe') perform(this.#options, effect, state.term);
+      else perform(this.#options, effect, state.term);
     }
     this.#isAhead = false;
     this.#waiters.show(state);
@@ -261,9 +261,7 @@ export class Engine {
     this.#loads.add(output.loads);
     // Acks go out in between, and nobody waits for what is counted.
     await Promise.resolve();
-    for (const effect of output.effects) {
-      if (effect.type === 'observe') perform(this.#options, effect, state.term);
-    }
+    for (const seen of output.observed) observe(this.#options, seen);
     observer.turned(eventCount, commitMs);
   }
 

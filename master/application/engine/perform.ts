@@ -1,12 +1,23 @@
 /** Hands the effects of a turn to whom they are for. The commit they depend on has taken place. */
-import type { Effect } from '../../domain/effects.ts';
+import type { Effect, Observation } from '../../domain/effects.ts';
 import type { ExecutorLink, Log, Notifier, Observer } from '../ports.ts';
 
 interface Outside {
   readonly link: ExecutorLink;
   readonly notifier: Notifier;
-  readonly observer: Observer;
   readonly log: Log;
+}
+
+/** As with effects: what fails here has nothing to do with the state. */
+export function observe(
+  { observer, log }: { readonly observer: Observer; readonly log: Log },
+  seen: Observation,
+): void {
+  try {
+    observer.observe(seen);
+  } catch (error) {
+    log.error('an effect failed', { event: 'effect', type: 'observe', error: String(error) });
+  }
 }
 
 /** What fails here is no failure of the store: it must not take the state, nor the rest, along. */
@@ -24,7 +35,7 @@ export function perform(
 }
 
 function handOver(
-  { link, notifier, observer }: Outside,
+  { link, notifier }: Outside,
   effect: Exclude<Effect, { type: 'reply' }>,
   term: number,
 ): void {
@@ -39,7 +50,5 @@ function handOver(
       return link.freeze(effect.executorId, effect.incarnation, effect.isFrozen);
     case 'notify':
       return notifier.deliver(effect.notification, effect.task, term);
-    case 'observe':
-      return observer.observe(effect);
   }
 }

@@ -61,7 +61,7 @@ export function pausedFor(
 ): Trigger {
   const { job, name } = trigger;
   tell(state, out, 'job.trigger_paused', now, {}, { job, trigger: name, reason });
-  out.effects.push({ type: 'observe', event: 'trigger_paused', job, trigger: name, reason });
+  out.observed.push({ event: 'trigger_paused', job, trigger: name, reason });
   return { ...trigger, paused: { at: now, reason }, ...NEVER };
 }
 
@@ -293,7 +293,7 @@ export function run(
   // Whoever runs it by hand is told so.
   if (trigger !== BY_HAND) {
     const refused = { job: name, trigger, nominal, reason };
-    out.effects.push({ type: 'observe', event: 'fire_refused', ...refused });
+    out.observed.push({ event: 'fire_refused', ...refused });
   }
   return reason;
 }
@@ -332,5 +332,5 @@ function observe(
   lateMs: number,
   out: Output,
 ): void {
-  out.effects.push({ type: 'observe', event: 'trigger_decided', job, trigger, outcome, lateMs });
+  out.observed.push({ event: 'trigger_decided', job, trigger, outcome, lateMs });
 }

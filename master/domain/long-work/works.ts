@@ -28,7 +28,7 @@ export function putWork(state: State, work: Work, now: number, out: Output): voi
   state.works.byId.set(work.id, work);
   out.changes.push({ op: 'put', table: 'work', key: work.id, row: work });
   if (!isOver(work)) return;
-  out.effects.push({ type: 'observe', event: 'work_ended', work });
+  out.observed.push({ event: 'work_ended', work });
   const { id: operation_id, state: how } = work;
   tell(state, out, 'operation.ended', now, {}, { operation_id, state: how });
   forgetOldWork(state, now, out);

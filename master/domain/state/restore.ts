@@ -126,7 +126,7 @@ export function restore(options: Beginning): { state: State; output: Output } {
   recallBookings(state, options.whole.booking, now, output);
   sendDue(state, now, output);
   const taskCount = state.waitingCount + options.active.length;
-  output.effects.push({ type: 'observe', event: 'restored', taskCount });
+  output.observed.push({ event: 'restored', taskCount });
   return { state, output };
 }
 

@@ -81,7 +81,7 @@ export function markRunning(state: State, task: Task, now: number, out: Output):
   watch(state, task);
   tellSoon(state, 'task.started', task, now);
   const waitedMs = now - Math.max(task.dueAt, task.submittedAt);
-  out.effects.push({ type: 'observe', event: 'task_started', task, waitedMs });
+  out.observed.push({ event: 'task_started', task, waitedMs });
 }
 
 /** Sets the timers of a running attempt. */
@@ -255,11 +255,11 @@ function alertSaid(
   const executor = bySession(state, event);
   if (task === null || executor === undefined) return refuseStale(state, event, out);
   if (!state.alertAllowances.take(executor, now)) {
-    out.effects.push({ type: 'observe', event: 'alert_left_out', task });
+    out.observed.push({ event: 'alert_left_out', task });
     return;
   }
   const { severity, message, fields = null } = event;
-  out.effects.push({ type: 'observe', event: 'alert_said', task, severity, message, fields });
+  out.observed.push({ event: 'alert_said', task, severity, message, fields });
 }
 
 /** The executor is free again, whether or not its word still counts. */

@@ -175,7 +175,7 @@ function recordAttempt(
   const executor = holderOf(state, task);
   if (executor !== undefined && task.startedAt !== null)
     noteEnd(state, executor, task, outcome, now);
-  out.effects.push({ type: 'observe', event: 'attempt_ended', task, attempt });
+  out.observed.push({ event: 'attempt_ended', task, attempt });
   tellEnd(state, task, attempt, out);
 }
 
@@ -258,7 +258,7 @@ export function tellStartOverdue(state: State, task: Task, now: number, out: Out
   if (task.startBy > startClock(state, now, task)) return;
   task.startBy = null;
   out.changes.push(taskUpdated(task));
-  out.effects.push({ type: 'observe', event: 'start_overdue', task });
+  out.observed.push({ event: 'start_overdue', task });
   tellTask(state, out, 'task.start_overdue', task, now);
 }
 
@@ -323,7 +323,7 @@ export function finish(
   runEnded(state, task, now, out);
   if (task.booking !== null) countBooked(state, task.booking, -1);
   count(state, out, task, now, { [to]: 1 });
-  out.effects.push({ type: 'observe', event: 'task_finished', task });
+  out.observed.push({ event: 'task_finished', task });
   const how = reason === null ? { state: to } : { state: to, reason };
   const tellIt = wasAtRest ? tellTask : tellAttempt;
   tellIt(state, out, 'task.finished', task, now, how);

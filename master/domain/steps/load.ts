@@ -102,7 +102,7 @@ function overdueLoaded(
     if (isTerminal(held.state)) doneCount += 1;
   }
   const foundCount = event.tasks.length;
-  out.effects.push({ type: 'observe', event: 'overdue_swept', foundCount, doneCount });
+  out.observed.push({ event: 'overdue_swept', foundCount, doneCount });
   // A turn of its own: what has come meanwhile is stepped in between.
   state.overdue.cursor = event.next;
   if (event.next !== null) {

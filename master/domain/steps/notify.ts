@@ -96,8 +96,7 @@ export function notificationTried(
     keep(state, notification);
   }
   out.changes.push(notificationChanged(notification));
-  out.effects.push({
-    type: 'observe',
+  out.observed.push({
     event: 'notification_tried',
     notification,
     outcome: event.outcome,
@@ -135,7 +134,7 @@ export function notificationPutOff(
 
 function tellOfEnd(state: State, notification: Notification, now: number, out: Output): void {
   if (notification.state === 'pending') return;
-  out.effects.push({ type: 'observe', event: 'notification_ended', notification });
+  out.observed.push({ event: 'notification_ended', notification });
   const figure = notification.state === 'gave_up' ? 'callbacks_gave_up' : 'callbacks_delivered';
   count(state, out, notification, now, { [figure]: 1 });
   const { tries } = notification;

@@ -225,7 +225,7 @@ export function refuseStale(state: State, stale: Stale, out: Output): void {
 
 /** Says so in the log and the metrics. */
 export function observeStale({ taskId, attempt, executorId }: Stale, out: Output): void {
-  out.effects.push({ type: 'observe', event: 'stale_attempt', taskId, attempt, executorId });
+  out.observed.push({ event: 'stale_attempt', taskId, attempt, executorId });
 }
 
 /** Whether there is an attempt whose time counts. */

@@ -77,8 +77,7 @@ export function executorConnected(
   becomeIdle(state, executor);
   if (executor.booking !== null || event.booking !== null) announce(state, executor, out);
   const { executorId, types, host, lasting } = event;
-  const joined = { event: 'executor_joined', executorId, types, host, lasting } as const;
-  out.effects.push({ type: 'observe', ...joined });
+  out.observed.push({ event: 'executor_joined', executorId, types, host, lasting });
   tell(state, out, 'executor.joined', now, { executorId }, { types, host });
 }
 
@@ -278,7 +277,7 @@ export function executorDisconnected(
     return loseExecutor(state, executor, { why: 'it left', isCertain: true }, now, out);
   forget(state, executor);
   const { id: executorId } = executor;
-  out.effects.push({ type: 'observe', event: 'executor_left', executorId });
+  out.observed.push({ event: 'executor_left', executorId });
   tell(state, out, 'executor.left', now, { executorId });
 }
 
@@ -323,7 +322,7 @@ function takeReadiness(
   if (isRoomier) rouse(state, executor);
   if (!ok) leaveIdle(state, executor);
   if (ok === before.ok && reason === before.reason) return;
-  out.effects.push({ type: 'observe', event: 'executor_readiness', executorId, readiness });
+  out.observed.push({ event: 'executor_readiness', executorId, readiness });
   tell(state, out, 'executor.readiness', now, { executorId }, { ok, reason });
 }
 
@@ -378,7 +377,7 @@ function loseExecutor(
     out.effects.push({ type: 'closeSession', sessionId, reason: 'silent' });
   }
   const { id: executorId, lastSeenAt } = executor;
-  out.effects.push({ type: 'observe', event: 'executor_lost', executorId, reason, lastSeenAt });
+  out.observed.push({ event: 'executor_lost', executorId, reason, lastSeenAt });
   tell(state, out, 'executor.lost', now, { executorId }, { reason });
   const task = executor.occupation && currentTask(state, executor, executor.occupation);
   if (task) {

@@ -70,7 +70,7 @@ export function accept(
   runBegan(state, task, out);
   if (task.booking !== null) countBooked(state, task.booking, 1);
   count(state, out, task, now, { submitted: 1 });
-  out.effects.push({ type: 'observe', event: 'task_accepted', task });
+  out.observed.push({ event: 'task_accepted', task });
   tellTask(state, out, 'task.submitted', task, now, saidOf(task, now));
   enqueue(state, task, now, out);
   return { taskId, kind: 'accepted' };

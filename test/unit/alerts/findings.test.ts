@@ -53,10 +53,9 @@ describe('what rules of alerts find', () => {
   });
 
   const see = (...outs: Output[]): void => {
-    for (const effect of outs.flatMap(({ effects }) => effects)) {
-      if (effect.type !== 'observe') continue;
-      outcomes.note(effect, scheduler.now);
-      recent.observe(effect);
+    for (const seen of outs.flatMap(({ observed }) => observed)) {
+      outcomes.note(seen, scheduler.now);
+      recent.observe(seen);
     }
   };
   const found = (

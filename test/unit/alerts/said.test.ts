@@ -1,7 +1,7 @@
 /** What executors say that people have to know: as often as one may. */
 import { expect } from 'chai';
 import { ALERTS_AT_ONCE_MAX, ALERTS_PER_SECOND_MAX } from '../../../master/domain/alerts/bounds.ts';
-import { Scheduler } from '../../helpers/domain.ts';
+import { observed, Scheduler } from '../../helpers/domain.ts';
 
 describe('alerts of executors', () => {
   it('are raised as many at once as one may, and so many a second', () => {
@@ -10,10 +10,7 @@ describe('alerts of executors', () => {
     scheduler.run('x');
     const about = { executorId: 'x', sessionId: 'x/1', frameSeq: 1, taskId: 'a', attempt: 1 };
     const said = { severity: 'warning', message: 'm', fields: undefined } as const;
-    const say = () =>
-      scheduler
-        .send({ type: 'alertSaid', ...said, ...about })
-        .effects.flatMap((effect) => (effect.type === 'observe' ? [effect.event] : []));
+    const say = () => observed(scheduler.send({ type: 'alertSaid', ...said, ...about }));
     for (let count = 1; count <= ALERTS_AT_ONCE_MAX; count++) {
       expect(say()).to.deep.equal(['alert_said']);
     }

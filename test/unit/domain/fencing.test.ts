@@ -103,7 +103,8 @@ describe('a late report', () => {
     scheduler.end('x');
     const again = scheduler.end('x', old);
     expect(again.changes).to.deep.equal([]);
-    expect(again.effects.map(({ type }) => type)).to.deep.equal(['confirmFrame', 'observe']);
+    expect(again.effects.map(({ type }) => type)).to.deep.equal(['confirmFrame']);
+    expect(observed(again)).to.deep.equal(['stale_attempt']);
   });
 
   it('of a task that nobody knows is confirmed and forgotten', () => {

@@ -276,8 +276,8 @@ describe('timeouts', () => {
         next: { time: 0, seq: 0 },
       });
       expect(out.loads).to.deep.equal([{ type: 'overdue' }]);
-      const swept = { type: 'observe', event: 'overdue_swept', foundCount: 1, doneCount: 1 };
-      expect(out.effects).to.deep.include(swept);
+      const swept = { event: 'overdue_swept', foundCount: 1, doneCount: 1 };
+      expect(out.observed).to.deep.include(swept);
     });
 
     it('that is found in the rows of tasks in memory ends these', () => {

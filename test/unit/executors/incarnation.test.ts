@@ -169,8 +169,7 @@ describe('an attempt without its proof', () => {
     ] as const) {
       const out = scheduler.send({ ...event, executorId: 'x', ...unproven });
       expect(out.changes, event.type).to.deep.equal([]);
-      expect(out.effects, event.type).to.deep.include({
-        type: 'observe',
+      expect(out.observed, event.type).to.deep.include({
         event: 'stale_attempt',
         taskId: 'a',
         attempt: 1,

@@ -103,7 +103,6 @@ describe('a trigger whose times cannot be told', () => {
       const why = 'a fault of the master, again and again: no such function';
       expect(await pausesOf(job)).to.equal(why);
       const told = {
-        type: 'observe',
         event: 'trigger_paused',
         job,
         trigger: 'default',
