@@ -121,10 +121,15 @@ export const instantInWords = (at: number): string => `${isoOf(at).slice(0, -5)}
 
 const padded = (number: number, length: number): string => String(number).padStart(length, '0');
 
+/** A clock that is changed stays so for longer than that: the soonest that one was changed back, since 1970, was 7 days less an hour. */
+const ALIKE_DAY_COUNT = 6;
+
 interface Zone {
   readonly format: Intl.DateTimeFormat;
   /** Its offsets at midnights of UTC, by day. */
   readonly midnights: Map<number, number>;
+  /** When they change, by day: there are fewer of these. */
+  readonly changes: Map<number, number>;
 }
 
 /**
@@ -146,19 +151,23 @@ export class Zones {
   }
 
   /**
-   * How far the zone is ahead of UTC then. Of a day of UTC that begins and ends with one offset, no other is expected
-   * in between.
+   * How far the zone is ahead of UTC then. Of some days of UTC that begin and end with one offset, no other is expected
+   * in between; and of a day that does not, one change alone.
    */
   offsetOf(name: string, at: number): number {
     if (name === 'UTC') return 0;
     const zone = this.#zones.get(name) ?? this.#add(name);
     const day = Math.floor(at / DAY_MS);
+    const first = Math.floor(day / ALIKE_DAY_COUNT) * ALIKE_DAY_COUNT;
+    const ofFirst = this.#midnightOffset(zone, first);
+    if (ofFirst === this.#midnightOffset(zone, first + ALIKE_DAY_COUNT)) return ofFirst;
     const offset = this.#midnightOffset(zone, day);
-    return offset === this.#midnightOffset(zone, day + 1) ? offset : toldOffset(zone.format, at);
+    const ofNext = this.#midnightOffset(zone, day + 1);
+    return offset === ofNext || at < changeOn(zone, day, offset) ? offset : ofNext;
   }
 
   #add(name: string): Zone {
-    const zone = { format: formatOf(name), midnights: new Map<number, number>() };
+    const zone: Zone = { format: formatOf(name), midnights: new Map(), changes: new Map() };
     if (this.#zones.size >= ZONES_KEPT_MAX) this.#removeOldest();
     this.#zones.set(name, zone);
     return zone;
@@ -169,7 +178,10 @@ export class Zones {
     if (known !== undefined) return known;
     const offset = toldOffset(format, day * DAY_MS);
     if (this.#midnightCount >= MIDNIGHTS_KEPT_MAX) {
-      for (const zone of this.#zones.values()) zone.midnights.clear();
+      for (const zone of this.#zones.values()) {
+        zone.midnights.clear();
+        zone.changes.clear();
+      }
       this.#midnightCount = 0;
     }
     midnights.set(day, offset);
@@ -184,6 +196,21 @@ export class Zones {
     this.#midnightCount -= midnights.size;
     this.#zones.delete(name);
   }
+}
+
+/** When its offset is no more as at the beginning of that day. */
+function changeOn({ format, changes }: Zone, day: number, offset: number): number {
+  const known = changes.get(day);
+  if (known !== undefined) return known;
+  let before = day * DAY_MS;
+  let after = before + DAY_MS;
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (toldOffset(format, middle) === offset) before = middle;
+    else after = middle;
+  }
+  changes.set(day, after);
+  return after;
 }
 
 const zones = new Zones();

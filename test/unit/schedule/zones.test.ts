@@ -30,12 +30,37 @@ describe('what is kept of zones', () => {
     expect(zones.midnightCount).to.equal(2 * ZONES_KEPT_MAX);
   });
 
+  it('tells the hour of each change, also where a clock is changed back a week later', () => {
+    const zones = new Zones();
+    // It was set forward in the night to October 8 of 2000, and back in that to October 15.
+    for (const [day, offset] of [
+      ['2000-10-07T12:00Z', -3],
+      ['2000-10-08T12:00Z', -2],
+      ['2000-10-14T12:00Z', -2],
+      ['2000-10-15T12:00Z', -3],
+    ] as const) {
+      expect(zones.offsetOf('America/Recife', Date.parse(day)), day).to.equal(offset * HOUR_MS);
+    }
+    const change = Date.parse('2026-03-29T01:00Z');
+    expect(zones.offsetOf('Europe/Berlin', change - 1)).to.equal(HOUR_MS);
+    expect(zones.offsetOf('Europe/Berlin', change)).to.equal(2 * HOUR_MS);
+  });
+
+  it('is few midnights of a year', () => {
+    const zones = new Zones();
+    for (let hour = 0; hour < 365 * 24; hour++) {
+      zones.offsetOf('Europe/Berlin', winter + hour * HOUR_MS);
+    }
+    expect(zones.midnightCount).to.be.below(100);
+  });
+
   it('is so many midnights of all of them', () => {
     const zones = new Zones();
     let most = 0;
-    // Each day has two.
-    for (let day = 0; day < 0.6 * MIDNIGHTS_KEPT_MAX; day++) {
-      zones.offsetOf(day % 2 === 0 ? 'Asia/Shanghai' : 'Europe/Berlin', winter + day * DAY_MS);
+    // Each of these days has two.
+    for (let index = 0; index < 0.6 * MIDNIGHTS_KEPT_MAX; index++) {
+      const zone = index % 2 === 0 ? 'Asia/Shanghai' : 'Europe/Berlin';
+      zones.offsetOf(zone, winter + 6 * index * DAY_MS);
       most = Math.max(most, zones.midnightCount);
     }
     expect(most).to.equal(MIDNIGHTS_KEPT_MAX);
