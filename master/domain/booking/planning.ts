@@ -4,7 +4,7 @@ import { tell } from '../feed/tell.ts';
 import type { BookedWindow, Booking, BookingSpec } from './booking.ts';
 import { pinnedTo, pinOf } from '../model/executor.ts';
 import { effectiveAt } from '../model/task-type.ts';
-import { maximaWithin } from '../limits/maxima.ts';
+import { maximaOf } from '../limits/maxima.ts';
 import { TIME_END } from '../schedule/local-time.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -51,28 +51,20 @@ export function windowsAfter(
  */
 function ceilingsOf(
   { types, settings }: State,
-  {
-    type,
-    group,
-    isMaintenance,
-    leadMs,
-  }: Pick<BookingSpec, 'type' | 'group' | 'isMaintenance' | 'leadMs'>,
-  { from, to }: { readonly from: number; readonly to: number },
+  { type, group, isMaintenance }: Pick<BookingSpec, 'type' | 'group' | 'isMaintenance'>,
+  { from }: { readonly from: number },
 ): Ceiling[] {
   // What is being maintained runs nothing.
   if (isMaintenance) return [];
   const ofType = types.get(type);
   const limits = ofType && effectiveAt(ofType, from).limits;
   const maxOf = (max: number | null | undefined) => max ?? Number.POSITIVE_INFINITY;
+  const byDay = maximaOf(limits?.windows ?? []);
   return [
     { key: '', max: maxOf(settings.maxRunning) },
     { key: type, max: maxOf(limits?.maxRunning) },
     { key: `${type} ${group}`, max: maxOf(limits?.perGroup?.maxRunning) },
-    ...maximaWithin(limits?.windows ?? [], { from: from - leadMs, to }).map(
-      ({ max, ...within }) => {
-        return { key: type, max, within };
-      },
-    ),
+    ...(byDay === undefined ? [] : [{ key: type, max: maxOf(null), byDay }]),
   ];
 }
 
@@ -111,10 +103,10 @@ export interface LimitInWay {
 }
 
 function limitOf(
-  { key, max, within }: Ceiling,
+  { key, max, byDay }: Ceiling,
   { type, group }: Pick<BookingSpec, 'type' | 'group'>,
 ): LimitInWay {
-  if (within !== undefined) {
+  if (byDay !== undefined) {
     return { name: 'limits.windows', of: `type ${type} in limits.windows`, max };
   }
   if (key === '') return { name: 'max_running', of: 'all tasks', max };
@@ -133,7 +125,7 @@ function wishOf(
   const pin = pinnedTo(spec.requires);
   const requires = !isDeclared ? spec.requires : pin === null ? [] : [pinOf(pin)];
   const labels = isDeclared ? [] : spec.labels;
-  const ceilings = ceilingsOf(state, spec, { from, to });
+  const ceilings = ceilingsOf(state, spec, { from });
   return { type, requires, labels, from, to, count, leadMs, ceilings };
 }
 

@@ -5,28 +5,35 @@ import type { Ceiling, Wish } from './divide.ts';
 /** What a window takes of each. */
 export type Taken = readonly (readonly [Timeline, Claim])[];
 
+const NOTHING = new Timeline();
+
 export class Ceilings {
   readonly #timelines = new Map<string, Timeline>();
+  #lookCount = 0;
 
   /** It has its part of all of them from its lead on, also where nothing is set yet. @returns For `release`. */
   take({ from, to, leadMs, count, ceilings }: Wish): Taken {
-    return ceilings.filter(isLasting).map(({ key }) => {
-      const claim: Claim = { from: from - leadMs, to, count, pin: null };
-      const timeline = this.#timelines.get(key) ?? new Timeline();
-      this.#timelines.set(key, timeline);
-      timeline.add(claim);
-      return [timeline, claim] as const;
-    });
+    return ceilings
+      .filter(({ byDay }) => byDay === undefined)
+      .map(({ key }) => {
+        const claim: Claim = { from: from - leadMs, to, count, pin: null };
+        const timeline = this.#timelines.get(key) ?? new Timeline();
+        this.#timelines.set(key, timeline);
+        timeline.add(claim);
+        return [timeline, claim] as const;
+      });
   }
 
   release(taken: Taken): void {
     for (const [timeline, claim] of taken) timeline.remove(claim);
   }
 
-  /** The first that leaves no room for it, beside `ownCount` that it has taken itself; null: none. */
+  /** The first that leaves no room for it, with what that is there, beside `ownCount` that it has taken itself; null: none. */
   reached(wish: Wish, ownCount: number): Ceiling | null {
-    for (const ceiling of this.#below(wish, wish.count - ownCount)) {
-      if (this.#roomBelow(ceiling, wish) + ownCount < wish.count) return ceiling;
+    for (const ceiling of wish.ceilings) {
+      for (const { max } of this.#below(ceiling, wish, wish.count - ownCount)) {
+        return { ...ceiling, max };
+      }
     }
     return null;
   }
@@ -34,16 +41,25 @@ export class Ceilings {
   /** Below all of them, and no more than that. */
   room(wish: Wish, most = Number.POSITIVE_INFINITY): number {
     let room = most;
-    for (const ceiling of this.#below(wish, room)) {
-      room = Math.min(room, this.#roomBelow(ceiling, wish));
+    for (const ceiling of wish.ceilings) {
+      for (const { left } of this.#below(ceiling, wish, room)) room = left;
     }
     return room;
   }
 
-  /** When the room below them changes for windows such as that, nearest to its beginning. */
-  *changesNear({ ceilings, from, leadMs }: Wish, countMax: number): Generator<number> {
-    for (const { key, within } of ceilings.filter(isSet)) {
-      if (within !== undefined) yield* [within.from, within.to, within.to + leadMs];
+  /** When the room below them changes for windows such as that, nearest to its beginning: in that span for times of the day. */
+  *changesNear(
+    { ceilings, from, leadMs }: Wish,
+    within: { readonly from: number; readonly to: number },
+    countMax: number,
+  ): Generator<number> {
+    for (const { key, max, byDay } of ceilings) {
+      if (!Number.isFinite(max) && byDay === undefined) continue;
+      let left = countMax;
+      for (const maximum of byDay?.within(within) ?? []) {
+        yield* [maximum.from, maximum.to, maximum.to + leadMs];
+        if (--left === 0) break;
+      }
       for (const at of this.#timelines.get(key)?.changesNear(from, countMax) ?? []) {
         yield at;
         yield at + leadMs;
@@ -51,9 +67,11 @@ export class Ceilings {
     }
   }
 
-  /** What a question for room costs, where there is so much without them at most. */
-  lookCost(wish: Wish, most: number): number {
-    return [...this.#below(wish, most)].length;
+  /** How many times of all of them were looked at since this was asked. */
+  takeLookCount(): number {
+    const count = this.#lookCount;
+    this.#lookCount = 0;
+    return count;
   }
 
   forgetEmpty(): void {
@@ -63,34 +81,31 @@ export class Ceilings {
   }
 
   /**
-   * Those that may leave less than that. Of the many of a day most never do: for all of these together it is looked
-   * once how much is taken.
+   * Where one leaves less room than that, and then where it leaves less still. Of times of the day those alone are looked
+   * at when so much is taken that they may: most allow more than that, and a window may be as long as a year.
    */
-  *#below(wish: Wish, most: number): Generator<Ceiling> {
-    const { from, to, leadMs, ceilings } = wish;
-    const peaks = new Map<string, number>();
-    for (const ceiling of ceilings) {
-      const { key, max, within } = ceiling;
-      if (!isSet(ceiling)) continue;
-      if (within !== undefined) {
-        if (within.to <= from - leadMs || within.from >= to) continue;
-        const peak = peaks.get(key) ?? this.#timelines.get(key)?.peak(from - leadMs, to) ?? 0;
-        peaks.set(key, peak);
-        if (max - peak >= most) continue;
-      }
-      yield ceiling;
+  *#below({ key, max, byDay }: Ceiling, wish: Wish, most: number): Generator<Room> {
+    const timeline = this.#timelines.get(key) ?? NOTHING;
+    const span = { from: wish.from - wish.leadMs, to: wish.to };
+    let room = most;
+    if (Number.isFinite(max)) {
+      this.#lookCount++;
+      const left = max - timeline.peak(span.from, span.to);
+      if (left < room) yield { max, left: (room = left) };
     }
-  }
-
-  #roomBelow({ key, max, within }: Ceiling, { leadMs, from, to }: Wish): number {
-    if (!Number.isFinite(max)) return max;
-    const begin = Math.max(from - leadMs, within?.from ?? Number.NEGATIVE_INFINITY);
-    const end = Math.min(to, within?.to ?? Number.POSITIVE_INFINITY);
-    if (begin >= end) return Number.POSITIVE_INFINITY;
-    return max - (this.#timelines.get(key)?.peak(begin, end) ?? 0);
+    if (byDay === undefined) return;
+    for (const stretch of timeline.stretches(span, byDay.least - room)) {
+      for (const one of byDay.within(stretch)) {
+        this.#lookCount++;
+        const left = one.max - stretch.load;
+        if (left < room) yield { max: one.max, left: (room = left) };
+        if (one.max === byDay.least) break;
+      }
+    }
   }
 }
 
-const isLasting = ({ within }: Ceiling): boolean => within === undefined;
-
-const isSet = ({ max }: Ceiling): boolean => Number.isFinite(max);
+interface Room {
+  readonly max: number;
+  readonly left: number;
+}

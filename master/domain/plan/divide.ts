@@ -1,4 +1,5 @@
 /** A window that is asked for: how many executors of pools it finds, and how it is divided over them. */
+import type { Maxima } from '../limits/maxima.ts';
 import { pinnedTo } from '../model/executor.ts';
 import type { BookedPool } from './booked-pool.ts';
 import type { PoolBook } from './pool-book.ts';
@@ -8,8 +9,8 @@ export interface Ceiling {
   readonly key: string;
   /** Infinite: nothing is set; what is booked counts below it all the same, for when something is. */
   readonly max: number;
-  /** It holds then only: at a time of the day, say. Half-open. Beside the one with its key that always holds. */
-  readonly within?: { readonly from: number; readonly to: number };
+  /** What holds at times of the day, beside `max`: all of it is a ceiling beside the one with its key that always holds. */
+  readonly byDay?: Maxima;
 }
 
 /** One window that is asked for. */

@@ -21,8 +21,8 @@ export interface FreeSearch {
   readonly changes: readonly number[];
   /** How many may be booked for all of that window. A part of it has no less room. */
   readonly roomIn: (from: number, to: number) => number;
-  /** How much that question for room costs: of so many there are `BOOKING_LOOK_COUNT`. */
-  readonly costOf: (from: number, to: number) => number;
+  /** How much the question for room has cost that was asked last: of so many there are `BOOKING_LOOK_COUNT`. */
+  readonly takeCost: () => number;
 }
 
 /**
@@ -30,14 +30,15 @@ export interface FreeSearch {
  * one that is wanted, where that is fewer. Those nearest to it, in order of time.
  */
 export function freeWindows(search: FreeSearch): FreeWindow[] {
-  const { wanted, within, changes, roomIn, costOf } = search;
+  const { wanted, within, changes, roomIn, takeCost } = search;
   const lengthMs = wanted.to - wanted.from;
   const found: FreeWindow[] = [];
   const edges = edgesOf(changes, wanted.from, within);
   let left = BOOKING_LOOK_COUNT;
   const fits = (from: number, to: number): boolean => {
-    left -= costOf(from, to);
-    return roomIn(from, to) >= wanted.count;
+    const fitting = roomIn(from, to) >= wanted.count;
+    left -= takeCost();
+    return fitting;
   };
   const byNearness = (a: number, b: number) =>
     Math.abs(a - wanted.from) - Math.abs(b - wanted.from);

@@ -15,9 +15,6 @@ const LOOKS_PER_PART = 4;
 export const costIn = (places: readonly Place[]): number =>
   places.reduce((sum, [, { lookCost }]) => sum + lookCost, 0);
 
-export const capacityOf = (places: readonly Place[]): number =>
-  places.reduce((sum, [{ capacity }]) => sum + capacity, 0);
-
 /** Of a window that is admitted, or not (null): each pool is asked first whether it may serve it. */
 export function admissionCost(
   poolCount: number,

@@ -17,7 +17,7 @@ import {
   type Wish,
 } from './divide.ts';
 import { type FreeWindow, freeWindows } from './free.ts';
-import { admissionCost, capacityOf, costIn, type Looks, takeLooks } from './looks.ts';
+import { admissionCost, costIn, type Looks, takeLooks } from './looks.ts';
 import { isBound, isLacking, type PlannedWindow } from './planned-window.ts';
 import { PoolBook } from './pool-book.ts';
 import type { Claim } from './timeline.ts';
@@ -134,7 +134,7 @@ export class BookingPlan {
       const places = fits ? this.#placesFor(wish) : [];
       const parts = fits ? divide(wish, places) : null;
       if (looks !== null) {
-        const inCeilings = this.#ceilings.lookCost(wish, capacityOf(places));
+        const inCeilings = this.#ceilings.takeLookCount();
         takeLooks(looks, inCeilings + admissionCost(this.#pools.length, places, parts));
       }
       if (parts === null) {
@@ -334,15 +334,15 @@ export class BookingPlan {
     for (const [, book] of places) {
       for (const at of book.changesNear(wish.from, BOOKING_CHANGES_MAX)) changes.add(at);
     }
-    for (const at of this.#ceilings.changesNear(wish, BOOKING_CHANGES_MAX)) changes.add(at);
+    const inCeilings = this.#ceilings.changesNear(wish, within, BOOKING_CHANGES_MAX);
+    for (const at of inCeilings) changes.add(at);
     const inPools = costIn(places);
-    const capacity = capacityOf(places);
     return freeWindows({
       wanted: wish,
       within,
       changes: [...changes],
       roomIn: (from, to) => this.#roomThroughout({ ...wish, from, to }, places),
-      costOf: (from, to) => inPools + this.#ceilings.lookCost({ ...wish, from, to }, capacity),
+      takeCost: () => inPools + this.#ceilings.takeLookCount(),
     });
   }
 

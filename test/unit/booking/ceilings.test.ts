@@ -242,6 +242,41 @@ describe('a booking and max_running that changes', () => {
       expect(freeCount()).to.equal(count);
     });
 
+    describe('that is accepted in whatever order', () => {
+      const DAY = 24 * HOUR;
+      const noon = FROM - (FROM % DAY) + 12 * HOUR;
+      const long = { id: 'long', count: 2, firstFrom: noon, windowMs: 60 * DAY };
+      const night = { id: 'night', count: 2, firstFrom: noon + 49.5 * DAY, windowMs: HOUR };
+      const atNoon = { id: 'noon', count: 1, firstFrom: noon + 50 * DAY, windowMs: HOUR };
+
+      beforeEach(() => {
+        scheduler = new Scheduler();
+        for (const id of ['e1', 'e2', 'e3', 'e4']) scheduler.connect(id);
+        set({ windows: [{ from: '12:00', to: '13:00', zone: 'UTC', max_running: 2 }] });
+        scheduler.pass(2 * SECOND);
+      });
+
+      const orders = [
+        [long, night],
+        [night, long],
+      ];
+      for (const order of orders) {
+        const ids = order.map(({ id }) => id);
+        it(`is beside a long one at another time: ${ids.join(', ')}`, () => {
+          expect(order.map(book)).to.deep.equal(['done', 'done']);
+          override({ max_running: 4 });
+          scheduler.pass(2 * SECOND);
+          expect(ids.map(stateOf)).to.deep.equal(['planned', 'planned']);
+          expect(book(atNoon)).to.equal('conflict');
+        });
+      }
+
+      it('is not beside a long one at that time', () => {
+        expect(book(atNoon)).to.equal('done');
+        expect(book(long)).to.equal('conflict');
+      });
+    });
+
     it('says nothing of what begins when it is over, but for its lead', () => {
       set({ windows: [{ ...window, max_running: 0 }] });
       scheduler.pass(2 * SECOND);

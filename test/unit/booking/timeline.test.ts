@@ -39,6 +39,12 @@ describe('Timeline', () => {
           expect(timeline.loadAt(from)).to.equal(naiveLoad(claims, from));
           for (const to of [from + 1, from + 30, END + 50]) {
             expect(timeline.peak(from, to)).to.equal(naivePeak(claims, from, to));
+            const stretches = [...timeline.stretches({ from, to }, 2)];
+            for (let at = from; at < to; at++) {
+              const load = naiveLoad(claims, at);
+              const found = stretches.filter((one) => one.from <= at && at < one.to);
+              expect(found.map((one) => one.load)).to.deep.equal(load > 2 ? [load] : []);
+            }
             const begun = claims.filter((claim) => claim.from >= from && claim.from < to);
             const told = new Set(timeline.begunWithin(from, to));
             expect(told.size).to.equal(begun.length);

@@ -1,6 +1,6 @@
 /** What windows of the day allow at most, and how often they are looked at for that. */
 import { expect } from 'chai';
-import { maximaWithin } from '../../../master/domain/limits/maxima.ts';
+import { maximaOf } from '../../../master/domain/limits/maxima.ts';
 import { windowsAt } from '../../../master/domain/limits/windows.ts';
 import type { LimitWindow } from '../../../master/domain/model/task-type.ts';
 
@@ -8,6 +8,11 @@ const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 24 * 3_600_000];
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/New_York'];
 /** Clocks go back in Berlin on the second day after it. */
 const FROM = Date.UTC(2026, 9, 23, 9, 30);
+
+const maximaWithin = (
+  windows: readonly LimitWindow[],
+  span: { readonly from: number; readonly to: number },
+) => [...(maximaOf(windows)?.within(span) ?? [])];
 
 describe('the maxima of windows of the day', () => {
   let lookCount = 0;
@@ -38,13 +43,29 @@ describe('the maxima of windows of the day', () => {
     }
   });
 
-  it('do not change at midnight, and are what is least ever of what is far on', () => {
+  it('do not change at midnight, and are what holds then of what is far on', () => {
     const always = [{ ...windowOf(1), from: '00:00', to: '00:00', maxRunning: 3 }];
     const span = { from: FROM, to: FROM + 9 * DAY };
     expect(maximaWithin(always, span)).to.deep.equal([{ ...span, max: 3 }]);
-    const far = maximaWithin([windowOf(4)], { from: FROM, to: FROM + 4_000 * DAY }).at(-1);
-    expect(far?.max).to.equal(5);
-    expect(far?.to).to.equal(FROM + 4_000 * DAY);
+    const end = Date.UTC(2037, 9, 23);
+    const far = maximaWithin([windowOf(4)], { from: FROM, to: end }).at(-1);
+    const from = end - DAY + 4 * HOUR + 14 * MINUTE;
+    expect(far).to.deep.equal({ from, to: end - DAY + 14 * HOUR + 34 * MINUTE, max: 5 });
+  });
+
+  it('never allow less than the least of them', () => {
+    expect(maximaOf(windows)?.least).to.equal(1);
+    expect(maximaOf([{ ...windowOf(1), paused: true }])).to.equal(undefined);
+  });
+
+  it('are looked at once for days that are alike', () => {
+    const anew = [...windows];
+    lookCount = 0;
+    maximaWithin(anew, { from: FROM, to: FROM + 14 * DAY });
+    const ofDays = lookCount;
+    lookCount = 0;
+    maximaWithin(anew, { from: FROM + 14 * DAY, to: FROM + 140 * DAY });
+    expect(lookCount).to.be.below(2 * ofDays);
   });
 
   it('are looked at once for a day, and each window a few times for that', () => {
