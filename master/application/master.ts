@@ -14,6 +14,7 @@ import type {
   ViewChange,
 } from '../domain/events.ts';
 import type { Booking, BookingChange } from '../domain/booking/booking.ts';
+import { withInstead } from '../domain/booking/refusal.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
@@ -215,8 +216,17 @@ export class Master implements MasterHandle {
     return pausesAfter(this.#known(), place, count, sight);
   }
 
-  changeBooking(change: BookingChange): Promise<CommandOutcome> {
-    return this.#command(change);
+  async changeBooking(change: BookingChange): Promise<CommandOutcome> {
+    const { clock, turnstiles: lines, asker } = this.#options;
+    const outcome = await this.#command(change);
+    const { state } = this.#engine;
+    if (!('refusal' in outcome) || state === null) return outcome;
+    const look = () => inPieces(withInstead(state, outcome, clock.now()), clock);
+    return lines.lists.during(look, undefined, asker).catch((error: unknown) => {
+      // It is refused, whether there is time to look for another or not.
+      if (error instanceof TooMany) return outcome;
+      throw error;
+    });
   }
 
   booking(id: string): SeenBooking | null {

@@ -1,5 +1,6 @@
 /** What a step asks for: rows to write (`changes.ts`) and, once they are durable, things to do (`Effect`). */
 import type { Severity } from './alerts/rule.ts';
+import type { Refusal } from './booking/booking.ts';
 import type { FreeWindow } from './plan/free.ts';
 import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
@@ -67,6 +68,8 @@ export type CommandOutcome =
       readonly message: string;
       /** Of what was asked for, the part that cannot be. */
       readonly field?: string;
+      /** Of a booking that has no room: by that it is looked for what else would fit. */
+      readonly refusal?: Refusal;
       /** When there would be room for a booking. */
       readonly free?: readonly FreeWindow[];
       /** What an operator has set, and leaves it no room; by the name that it has where a limit is reached. */

@@ -55,7 +55,7 @@ export const BOOKING_LOOK_COUNT = 2_500;
 
 /**
  * The same for one that recurs: for which other windows of it do not fit either, and for all windows of it as it would
- * be at other times. What was found until then is told: some milliseconds each.
+ * be at other times. What was found until then is told, in pieces.
  */
-export const OTHERS_LOOK_COUNT = 5_000;
-export const MOVED_LOOK_COUNT = 10_000;
+export const OTHERS_LOOK_COUNT = 2_500;
+export const MOVED_LOOK_COUNT = 4_500;

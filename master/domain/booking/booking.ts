@@ -1,6 +1,6 @@
 /** A booking: executors of a type that are kept for one group in a window of time, once or again and again. */
 import type { Task } from '../model/task.ts';
-import type { Part } from '../plan/divide.ts';
+import type { Part, Wish } from '../plan/divide.ts';
 
 /**
  * `planned`: its window is to come; `at_risk`: the same, and there will be too few executors; `bound`: they are kept
@@ -46,6 +46,19 @@ export interface BookingSpec {
   readonly firstFrom: number;
   readonly windowMs: number;
   readonly createdBy: string | null;
+}
+
+/** What was asked for, and has no room. */
+export interface Refusal {
+  readonly spec: BookingSpec;
+  /** The first of its windows that does not fit, those behind it, and how many of all are planned. */
+  readonly refused: Wish;
+  readonly rest: readonly Wish[];
+  readonly windowCount: number;
+  /** In words; null: it is that executors are taken, or too few. */
+  readonly reason: string | null;
+  /** The limit that leaves no room, by its name; null: none does. */
+  readonly limit: string | null;
 }
 
 /** What is asked of a booking; `groups`: those whose bookings may be seen, null: all. */

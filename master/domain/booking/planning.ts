@@ -1,10 +1,11 @@
 /** Windows of bookings, as the plan has them: which come, whether they fit, and what becomes of them when executors go. */
 import type { Output } from '../effects.ts';
 import { tell } from '../feed/tell.ts';
-import type { BookedWindow, Booking, BookingSpec } from './booking.ts';
+import type { BookedWindow, Booking, BookingSpec, Refusal } from './booking.ts';
 import { pinnedTo, pinOf } from '../model/executor.ts';
 import { effectiveAt } from '../model/task-type.ts';
 import { maximaOf } from '../limits/maxima.ts';
+import type { Pieces } from '../pieces.ts';
 import { TIME_END } from '../schedule/local-time.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -148,22 +149,8 @@ export function riskInWords(state: State, booking: Booking, limit: LimitInWay | 
   return isDeclared ? 'the capacity of its type is less' : 'executors have gone';
 }
 
-export interface Refused {
-  readonly refused: Wish;
-  /** How many windows it has that are planned, and those after that one that do not fit either. */
-  readonly windowCount: number;
-  readonly others: readonly { readonly from: number }[];
-  /** False: there were more than could be looked at. */
-  readonly areAll: boolean;
-  /** In words; null: it is that executors are taken, or too few. */
-  readonly reason: string | null;
-  /** The limit that leaves no room, by its name; null: none does. */
-  readonly limit: string | null;
-  readonly free: FreeWindow[];
-}
-
 /** What keeps that window of it from any executors; null: nothing but that too few of those that would do are free. */
-function inTheWay(state: State, spec: BookingSpec, wish: Wish): Pick<Refused, 'reason' | 'limit'> {
+function inTheWay(state: State, spec: BookingSpec, wish: Wish): Pick<Refusal, 'reason' | 'limit'> {
   const reached = state.bookings.plan.reachedCeiling(wish);
   if (reached !== null) {
     const { name: limit, of, max } = limitOf(reached, spec);
@@ -174,12 +161,12 @@ function inTheWay(state: State, spec: BookingSpec, wish: Wish): Pick<Refused, 'r
   return { reason: missing.length === 0 ? null : `none has ${missing.join(', ')}`, limit: null };
 }
 
-/** Its windows, divided; or where else there is room for the one that does not fit. */
+/** Its windows, divided; or which of them does not fit. */
 export function admit(
   state: State,
   spec: BookingSpec,
   now: number,
-): { readonly windows: readonly BookedWindow[] } | Refused {
+): { readonly windows: readonly BookedWindow[] } | Refusal {
   const { plan } = state.bookings;
   seePools(state, now);
   const windows = windowsAfter(spec, now, WINDOWS_MAX);
@@ -188,12 +175,8 @@ export function admit(
   if ('refused' in admission) {
     const { refused } = admission;
     const rest = wishes.slice(wishes.indexOf(refused) + 1);
-    const looks = { left: OTHERS_LOOK_COUNT };
-    const others = rest.filter((wish) => looks.left > 0 && 'refused' in plan.admit([wish], looks));
-    const areAll = looks.left > 0;
     const why = inTheWay(state, spec, refused);
-    const free = freeInstead(state, spec, refused, now);
-    return { refused, windowCount: wishes.length, others, areAll, ...why, free };
+    return { spec, refused, rest, windowCount: wishes.length, ...why };
   }
   const divided = windows.map((window, at) => ({
     ...window,
@@ -202,13 +185,32 @@ export function admit(
   return { windows: divided };
 }
 
-/** Of one that recurs only what all of its windows fit with: each as the first of them. */
-function freeInstead(state: State, spec: BookingSpec, refused: Wish, now: number): FreeWindow[] {
+/** Those after the one that was refused that do not fit either. `areAll`: false, there were more than could be looked at. */
+export function* othersThatMisfit(
+  { bookings: { plan } }: State,
+  { rest }: Refusal,
+): Pieces<{ readonly others: readonly Wish[]; readonly areAll: boolean }> {
+  const looks = { left: OTHERS_LOOK_COUNT };
+  const others: Wish[] = [];
+  for (const wish of rest) {
+    if (looks.left === 0) break;
+    if ('refused' in (yield* plan.admission([wish], looks))) others.push(wish);
+    yield;
+  }
+  return { others, areAll: looks.left > 0 };
+}
+
+/** Where else there is room. Of one that recurs only what all of its windows fit with: each as the first of them. */
+export function* freeInstead(
+  state: State,
+  { spec, refused }: Refusal,
+  now: number,
+): Pieces<FreeWindow[]> {
   const { plan } = state.bookings;
   const from = Math.max(now, refused.from - FREE_BEFORE_MS);
   const within = { from, to: refused.to + FREE_AFTER_MS };
   const ceilings = ceilingsOf(state, spec, within);
-  const free = plan.free({ ...refused, ceilings }, within);
+  const free = yield* plan.free({ ...refused, ceilings }, within);
   if (spec.everyMs === null) return free;
   const lengthMs = refused.to - refused.from;
   const nearest = free
@@ -218,15 +220,17 @@ function freeInstead(state: State, spec: BookingSpec, refused: Wish, now: number
     .filter((firstFrom) => firstFrom > now)
     .sort((a, b) => Math.abs(a - spec.firstFrom) - Math.abs(b - spec.firstFrom));
   const looks = { left: MOVED_LOOK_COUNT };
-  const isAdmitted = (firstFrom: number): boolean => {
-    if (looks.left === 0) return false;
+  const admitted: number[] = [];
+  for (const firstFrom of nearest) {
+    if (looks.left === 0) break;
     const moved = windowsAfter({ ...spec, firstFrom }, now, WINDOWS_MAX);
-    return !('refused' in plan.admit(wishesOf(state, spec, moved), looks));
-  };
-  return nearest
-    .filter(isAdmitted)
+    const admission = yield* plan.admission(wishesOf(state, spec, moved), looks);
+    if (!('refused' in admission)) admitted.push(firstFrom);
+    yield;
+  }
+  return admitted
     .sort((a, b) => a - b)
-    .map((from) => ({ from, to: from + spec.windowMs, count: spec.count }));
+    .map((begin) => ({ from: begin, to: begin + spec.windowMs, count: spec.count }));
 }
 
 /** Each as it is asked for: where one does not fit the rest are not needed. */

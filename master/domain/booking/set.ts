@@ -4,15 +4,15 @@ import type { CommandOutcome } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { tell } from '../feed/tell.ts';
 import { pinnedTo } from '../model/executor.ts';
-import { type Booking, type BookingSpec, isBookingOver } from './booking.ts';
+import { type Booking, isBookingOver } from './booking.ts';
 import type { State } from '../state/state.ts';
 import { BOOKINGS_MAX, HOLD_MS, SKIPS_MAX } from './booking-bounds.ts';
 import { advance, endWindow } from './due.ts';
-import { admit, enterPlan, leavePlan, recurrenceOf, type Refused, withNext } from './planning.ts';
+import { admit, enterPlan, leavePlan, recurrenceOf, withNext } from './planning.ts';
 import { beginsAt } from '../plan/recurrence.ts';
 import { instantInWords } from '../schedule/local-time.ts';
+import { refusalOf } from './refusal.ts';
 import { putBooking } from './rows.ts';
-import { beginInWords, windowInWords } from './words.ts';
 
 export type OnBooking = Extract<
   Event,
@@ -30,9 +30,6 @@ export function onBooking(state: State, event: OnBooking, now: number, out: Outp
   out.effects.push({ type: 'reply', request, reply: outcomeOf(state, event, now, out) });
 }
 
-/** Beginnings of windows that do not fit, of one that recurs. */
-const OTHERS_SAID = 3;
-
 function outcomeOf(state: State, event: OnBooking, now: number, out: Output): CommandOutcome {
   if (event.type === 'bookingRequested') return book(state, event, now, out);
   const booking = state.bookings.byId.get(event.bookingId);
@@ -46,22 +43,6 @@ function outcomeOf(state: State, event: OnBooking, now: number, out: Output): Co
   if (event.type === 'bookingSkipped') return skip(state, booking, event.from, now, out);
   endWindow(state, booking, 'canceled', now, out);
   return { kind: 'done' };
-}
-
-function noRoomInWords(
-  { type, count, zone }: BookingSpec,
-  { refused, windowCount, others, areAll, reason }: Refused,
-): string {
-  const missing = count === 1 ? 'no executor' : `no ${count} executors`;
-  const free = `of type ${type} ${count === 1 ? 'is' : 'are'} free`;
-  const what = `${missing} ${free} from ${windowInWords(refused.from, refused.to, zone)}`;
-  const begins = others.slice(0, OTHERS_SAID).map(({ from }) => beginInWords(from, zone));
-  const rest = others.length > begins.length ? ', …' : '';
-  const more =
-    others.length === 0
-      ? ''
-      : `, nor in ${areAll ? '' : 'at least '}${others.length} more of its next ${windowCount} windows: ${begins.join(', ')}${rest}`;
-  return reason === null ? what + more : `${what}${more}: ${reason}`;
 }
 
 function book(
@@ -85,11 +66,7 @@ function book(
   const holdMs = asked.holdMs ?? types.get(type)?.holdMs ?? HOLD_MS;
   const spec = { ...asked, holdMs };
   const admission = admit(state, spec, now);
-  if ('refused' in admission) {
-    const { free, limit } = admission;
-    const message = noRoomInWords(spec, admission);
-    return { kind: 'conflict', message, free, ...(limit !== null && { limit }) };
-  }
+  if ('refused' in admission) return refusalOf(admission);
   const { windows } = admission;
   const [first] = windows;
   if (first === undefined)

@@ -2,22 +2,14 @@
  * Which windows of bookings fit, and how each is divided over pools. It never accepts what does not fit, and within
  * one pool without pins it accepts all that fits (`pool-book.ts`). Memory holds one of a namespace.
  */
-import { BOOKING_CHANGES_MAX } from '../booking/booking-bounds.ts';
 import { mayRun, pinnedTo, pinOf } from '../model/executor.ts';
+import { atOnce, type Pieces } from '../pieces.ts';
 import { servesFirst } from '../queue/junctions.ts';
 import { Ceilings, type Taken } from './ceilings.ts';
 import { type BookedPool, hasLost, isSamePool, without } from './booked-pool.ts';
-import {
-  type Ceiling,
-  divide,
-  type Part,
-  type Place,
-  roomIn,
-  roomThroughout,
-  type Wish,
-} from './divide.ts';
-import { type FreeWindow, freeWindows } from './free.ts';
-import { admissionCost, costIn, type Looks, takeLooks } from './looks.ts';
+import { type Ceiling, divide, type Part, type Place, roomIn, type Wish } from './divide.ts';
+import { freeIn, type FreeWindow, type Span } from './free.ts';
+import { costIn, type Looks, takeLooks } from './looks.ts';
 import { isBound, isLacking, type PlannedWindow } from './planned-window.ts';
 import { PoolBook } from './pool-book.ts';
 import type { Claim } from './timeline.ts';
@@ -28,12 +20,14 @@ interface Held {
   readonly inCeilings: Taken;
 }
 
+type PlacesByNeeds = Map<string, readonly Place[]>;
+
 /** What is planned anew, beside the plan that holds meanwhile, some windows at a time. */
 interface Draft {
   readonly plan: BookingPlan;
   /** Ids of windows that are yet to be planned, in order of acceptance; some of them may have gone. */
   readonly ahead: Set<string>;
-  readonly placesByNeeds: Map<string, readonly Place[]>;
+  readonly placesByNeeds: PlacesByNeeds;
 }
 
 interface ReplanOptions {
@@ -124,28 +118,44 @@ export class BookingPlan {
     this.#draft?.placesByNeeds.clear();
   }
 
-  /** The division of each where all of them fit together, in their order; else the first that does not, or has no looks left. */
-  admit(wishes: Iterable<Wish>, looks: Looks | null = null): Admission {
-    const divisions: (readonly Part[])[] = [];
-    const tried: Held[] = [];
-    let refused: Wish | null = null;
+  /** The division of each where all of them fit together, in their order; else the first that does not. */
+  admit(wishes: Iterable<Wish>): Admission {
+    return atOnce(this.admission(wishes));
+  }
+
+  /** The same, or the first that has no looks left; in pieces, between which nothing is taken. */
+  *admission(wishes: Iterable<Wish>, looks: Looks | null = null): Pieces<Admission> {
+    const tried: PlannedWindow[] = [];
+    const placesByNeeds: PlacesByNeeds = new Map();
     for (const wish of wishes) {
-      const fits = looks?.left !== 0 && this.reachedCeiling(wish) === null;
-      const places = fits ? this.#placesFor(wish) : [];
-      const parts = fits ? divide(wish, places) : null;
-      if (looks !== null) {
-        const inCeilings = this.#ceilings.takeLookCount();
-        takeLooks(looks, inCeilings + admissionCost(this.#pools.length, places, parts));
-      }
-      if (parts === null) {
-        refused = wish;
-        break;
-      }
-      divisions.push(parts);
-      tried.push(this.#hold({ ...wish, id: '', order: 0, parts }));
+      const parts = looks?.left === 0 ? null : this.#divided(wish, tried, placesByNeeds, looks);
+      if (parts === null) return { refused: wish };
+      tried.push({ ...wish, id: '', order: 0, parts });
+      yield;
     }
-    for (const held of tried) this.#giveBack(held);
-    return refused === null ? { divisions } : { refused };
+    return { divisions: tried.map(({ parts }) => parts ?? []) };
+  }
+
+  /** Beside those. */
+  #divided(
+    wish: Wish,
+    tried: readonly PlannedWindow[],
+    placesByNeeds: PlacesByNeeds,
+    looks: Looks | null,
+  ): readonly Part[] | null {
+    const { from, to, leadMs } = wish;
+    const held = tried
+      .filter((one) => one.from - one.leadMs < to && one.to > from - leadMs)
+      .map((one) =>
+        // One that is over by then takes no executors from it: there may be many of these.
+        this.#hold(one.from < to && one.to > from ? one : { ...one, parts: [] }),
+      );
+    const fits = this.reachedCeiling(wish) === null;
+    const places = fits ? this.#placesAmong(placesByNeeds, wish) : [];
+    const parts = fits ? divide(wish, places) : null;
+    for (const one of held) this.#giveBack(one);
+    if (looks !== null) takeLooks(looks, 1 + this.#ceilings.takeLookCount() + costIn(places));
+    return parts;
   }
 
   /** What limits allow is another: whoever has windows then has to `replan` them. */
@@ -268,10 +278,8 @@ export class BookingPlan {
   }
 
   /** As it is, where that fits; else divided anew. */
-  #planned(window: PlannedWindow, placesByNeeds: Map<string, readonly Place[]>): PlannedWindow {
-    const needs = JSON.stringify([window.type, window.requires, window.labels]);
-    const places = placesByNeeds.get(needs) ?? this.#placesFor(window);
-    placesByNeeds.set(needs, places);
+  #planned(window: PlannedWindow, placesByNeeds: PlacesByNeeds): PlannedWindow {
+    const places = this.#placesAmong(placesByNeeds, window);
     const isThere = ({ pool }: Part) => places.some(([{ key }]) => key === pool);
     // Whom it has it keeps: others find less room.
     const isKept = isBound(window) && (window.parts?.every(isThere) ?? false);
@@ -328,28 +336,15 @@ export class BookingPlan {
   }
 
   /** When that might be had instead (`freeWindows`). */
-  free(wish: Wish, within: { readonly from: number; readonly to: number }): FreeWindow[] {
-    const places = this.#placesFor(wish);
-    const changes = new Set<number>();
-    for (const [, book] of places) {
-      for (const at of book.changesNear(wish.from, BOOKING_CHANGES_MAX)) changes.add(at);
-    }
-    const inCeilings = this.#ceilings.changesNear(wish, within, BOOKING_CHANGES_MAX);
-    for (const at of inCeilings) changes.add(at);
-    const inPools = costIn(places);
-    return freeWindows({
-      wanted: wish,
-      within,
-      changes: [...changes],
-      roomIn: (from, to) => this.#roomThroughout({ ...wish, from, to }, places),
-      takeCost: () => inPools + this.#ceilings.takeLookCount(),
-    });
+  free(wish: Wish, within: Span): Pieces<FreeWindow[]> {
+    return freeIn(this.#placesFor(wish), this.#ceilings, wish, within);
   }
 
-  #roomThroughout(wish: Wish, places: readonly Place[]): number {
-    let room = 0;
-    for (const place of places) room += Math.max(0, roomThroughout(place, wish));
-    return this.#ceilings.room(wish, room);
+  #placesAmong(known: PlacesByNeeds, wish: Wish): readonly Place[] {
+    const needs = JSON.stringify([wish.type, wish.requires, wish.labels]);
+    const places = known.get(needs) ?? this.#placesFor(wish);
+    known.set(needs, places);
+    return places;
   }
 
   /** Where it may be, least able first. */

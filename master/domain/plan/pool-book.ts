@@ -28,6 +28,7 @@ export class PoolBook {
   /** How many executors are free for the whole window; negative where too many are booked already. */
   room(from: number, to: number): number {
     const { capacity } = this;
+    if (!this.#arePinnedWithin(from, to)) return capacity - this.#timeline.peak(from, to);
     const begun = this.#timeline.loadAt(from) + this.#pinnedLater(from, to).size;
     const most = Math.max(begun, this.#timeline.peak(from, to));
     return most >= capacity ? capacity - most : capacity - Math.max(most, this.#mostIn(from, to));
@@ -35,6 +36,7 @@ export class PoolBook {
 
   /** For the whole window and for any part of it: among pins a part may have less room than the whole. */
   roomThroughout(from: number, to: number): number {
+    if (!this.#arePinnedWithin(from, to)) return this.room(from, to);
     const pinned = new Set<string | null>();
     for (const { pin } of this.#pinsWithin(from, to)) pinned.add(pin);
     const most = this.#timeline.peak(from, to) + pinned.size;
@@ -134,6 +136,12 @@ export class PoolBook {
       if (pin !== null && !this.#isPinnedAt(pin, from)) pinned.add(pin);
     }
     return pinned;
+  }
+
+  /** Whether a pin may begin while one of the claims lasts that begin in the window. */
+  #arePinnedWithin(from: number, to: number): boolean {
+    const first = this.#pins[this.#firstPinAfter(from)];
+    return first !== undefined && first.from < to + this.#longestMs;
   }
 
   *#pinsWithin(after: number, to: number): Generator<Claim> {

@@ -1,5 +1,8 @@
 /** What is asked of bookings, in tests of the core. */
 import type { Booking, BookingChange } from '../../../master/domain/booking/booking.ts';
+import { withInstead } from '../../../master/domain/booking/refusal.ts';
+import type { CommandOutcome } from '../../../master/domain/effects.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
 import { BEGIN, HOUR, MINUTE, type Scheduler, SECOND } from '../../helpers/domain.ts';
 
 export type Asked = Extract<BookingChange, { type: 'bookingRequested' }>['booking'];
@@ -33,4 +36,11 @@ export function bookingIn({ state }: Scheduler, id: string): Booking {
   const found = state.bookings.byId.get(id);
   if (found === undefined) throw new Error(`no booking ${id}`);
   return found;
+}
+
+/** What is answered in the end: where it has no room, with what else would fit. */
+export function answerTo(scheduler: Scheduler, fields: Partial<Asked> = {}): CommandOutcome | null {
+  const booking = asked(fields);
+  const { reply } = scheduler.command({ type: 'bookingRequested', booking });
+  return reply && atOnce(withInstead(scheduler.state, reply, scheduler.now));
 }

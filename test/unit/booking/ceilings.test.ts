@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { bookingFinders } from '../../../master/domain/alerts/booking-findings.ts';
 import { seenBooking } from '../../../master/domain/views/bookings.ts';
-import { asked, type Asked, bookingIn, FROM } from './asked.ts';
+import { answerTo, asked, type Asked, bookingIn, FROM } from './asked.ts';
 import { BEGIN, HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
 import { noRows } from '../../helpers/task.ts';
 
@@ -206,8 +206,7 @@ describe('a booking and max_running that changes', () => {
       scheduler.pass(2 * SECOND);
       const then = { firstFrom: FROM + 20 * MINUTE };
       expect(book({ id: 'first', ...then })).to.equal('done');
-      const booking = asked({ id: 'second', ...then });
-      const { reply } = scheduler.command({ type: 'bookingRequested', booking });
+      const reply = answerTo(scheduler, { id: 'second', ...then });
       expect(reply?.kind).to.equal('conflict');
       const free = reply !== null && 'free' in reply ? (reply.free ?? []) : [];
       expect(free).not.to.deep.equal([]);
@@ -225,8 +224,7 @@ describe('a booking and max_running that changes', () => {
         book({ id: `short-${index}`, count: 2, firstFrom: FROM + index * HOUR });
       }
       const freeCount = () => {
-        const booking = asked({ id: 'more', count: 2, firstFrom: FROM + 2 * HOUR });
-        const { reply } = scheduler.command({ type: 'bookingRequested', booking });
+        const reply = answerTo(scheduler, { id: 'more', count: 2, firstFrom: FROM + 2 * HOUR });
         return reply !== null && 'free' in reply ? reply.free?.length : undefined;
       };
       const count = freeCount();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Event } from '../../../master/domain/events.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import { type Output, refusalInWords } from '../../../master/domain/effects.ts';
-import { asked, type Asked, bookingIn, FROM } from './asked.ts';
+import { answerTo, asked, type Asked, bookingIn, FROM } from './asked.ts';
 import { BEGIN, ends, HOUR, MINUTE, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 
 type Change = Extract<Event, { type: 'changeRequested' }>;
@@ -41,7 +41,7 @@ describe('bookings in the core', () => {
 
   it('refuses what overlaps, with windows that are free, and takes what touches', () => {
     expect(book()).to.deep.equal({ kind: 'done', isNew: true });
-    const refused = book({ id: 'bk-2', firstFrom: FROM + 5 * MINUTE });
+    const refused = answerTo(scheduler, { id: 'bk-2', firstFrom: FROM + 5 * MINUTE });
     expect(refused).to.include({ kind: 'conflict' });
     const [free] = refused && 'free' in refused ? (refused.free ?? []) : [];
     expect(free?.count).to.equal(1);

@@ -3,12 +3,14 @@ import { expect } from 'chai';
 import { commandBody } from '../../../master/access/executors/frames.ts';
 import {
   type AnnouncedBooking,
+  type CommandOutcome,
   createOutput,
   type Output,
 } from '../../../master/domain/effects.ts';
 import type { Booking } from '../../../master/domain/booking/booking.ts';
 import { ADVANCED_COUNT_MAX } from '../../../master/domain/booking/booking-bounds.ts';
 import { PoolBook } from '../../../master/domain/plan/pool-book.ts';
+import { withInstead } from '../../../master/domain/booking/refusal.ts';
 import { announce } from '../../../master/domain/booking/announce.ts';
 import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import { step } from '../../../master/domain/scheduler.ts';
@@ -144,7 +146,7 @@ describe('what a booking costs', () => {
     expect(idle).to.be.within(booked - 3 * SECOND, booked + 3 * SECOND);
   });
 
-  it('is a bounded count of looks at pools, where one that recurs is refused', () => {
+  it('is a bounded count of looks at pools where one that recurs is refused, few of them at once', () => {
     scheduler = new Scheduler({ leaseMs: 24 * HOUR });
     const poolCount = 100;
     for (let index = 0; index < poolCount; index++) {
@@ -159,16 +161,27 @@ describe('what a booking costs', () => {
     expect(book({ id: 'block', ...all, ...blocked })?.kind).to.equal('done');
     const { room } = PoolBook.prototype;
     let lookCount = 0;
+    const countInPieces: number[] = [];
     PoolBook.prototype.room = function (...span) {
       lookCount++;
       return room.apply(this, span);
     };
     try {
       const daily = { everyMs: 24 * HOUR, firstFrom: FROM + HOUR, windowMs: 20 * MINUTE };
-      expect(book({ id: 'daily', ...all, ...daily })?.kind).to.equal('conflict');
+      const reply = book({ id: 'daily', ...all, ...daily });
+      expect(reply?.kind).to.equal('conflict');
+      expect(lookCount, 'in the step').to.be.within(1, poolCount);
+      const { state, now } = scheduler;
+      const work = withInstead(state, reply as CommandOutcome, now);
+      let before = lookCount;
+      for (let step = work.next(); step.done !== true; step = work.next()) {
+        countInPieces.push(lookCount - before);
+        before = lookCount;
+      }
     } finally {
       PoolBook.prototype.room = room;
     }
+    expect(Math.max(...countInPieces)).to.be.within(1, poolCount);
     expect(lookCount).to.be.within(poolCount, 10_000);
   });
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { array, assert, constantFrom, nat, property, record } from 'fast-check';
 import type { BookedPool } from '../../../master/domain/plan/booked-pool.ts';
 import type { Wish } from '../../../master/domain/plan/divide.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
 import { BookingPlan } from '../../../master/domain/plan/plan.ts';
 import { canAllBeServed, type Window } from './exhaustive.ts';
 import { book, bookOne, planOf, pool, wish } from './planned.ts';
@@ -112,7 +113,7 @@ describe('BookingPlan', () => {
       property(array(anyWish, { maxLength: 10 }), anyWish, nat(2), (wishes, wanted, gpu) => {
         const plan = planOf(fleetOf(2, gpu).pools);
         book(plan, wishes);
-        const free = plan.free(wanted, within);
+        const free = atOnce(plan.free(wanted, within));
         foundCount += free.length;
         const fits = (from: number, to: number, count: number) =>
           'divisions' in plan.admit([{ ...wanted, from, to, count }]);
@@ -358,7 +359,9 @@ describe('BookingPlan', () => {
     expect(fits(5, 8, 3)).to.equal(false);
     expect(fits(20, 21, 0)).to.equal(true);
     expect(fits(20, 21, 1)).to.equal(false);
-    expect(plan.free(wish(15, 16, 1, { ceilings, leadMs: 1 }), { from: 0, to: 30 })).to.deep.equal([
+    expect(
+      atOnce(plan.free(wish(15, 16, 1, { ceilings, leadMs: 1 }), { from: 0, to: 30 })),
+    ).to.deep.equal([
       { from: 0, to: 7, count: 2 },
       { from: 21, to: 30, count: 2 },
     ]);

@@ -1,6 +1,6 @@
 /** When recurring bookings are: by the clock on the wall where they are days apart. */
 import { expect } from 'chai';
-import { asked, type Asked, FROM } from './asked.ts';
+import { answerTo, type Asked, FROM } from './asked.ts';
 import { HOUR, MINUTE, Scheduler } from '../../helpers/domain.ts';
 import {
   beginsAt,
@@ -131,8 +131,7 @@ describe('a booking that recurs, and does not fit', () => {
   const DAY = 24 * HOUR;
   let scheduler: Scheduler;
   const book = (fields: Partial<Asked>) => {
-    const booking = asked(fields);
-    const { reply } = scheduler.command({ type: 'bookingRequested', booking });
+    const reply = answerTo(scheduler, fields);
     const message = reply && 'message' in reply ? (reply.message ?? '') : '';
     return { kind: reply?.kind, message, free: (reply && 'free' in reply && reply.free) || [] };
   };
