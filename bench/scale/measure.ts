@@ -147,13 +147,17 @@ async function measureRestart(place: Place): Promise<Pick<Depth, 'firstMs' | 'le
   await connect(executors, master);
   await executors.ask<Ran>(1);
   const firstMs = performance.now() - begun;
-  const agent = new Agent({ keepAlive: true });
-  while (!(await knowsIds(agent, master.url + API_BASE))) await delay(20);
-  const learntMs = performance.now() - begun;
-  agent.destroy();
+  const learntMs = (await allKnownAt(master)) - begun;
   await executors.stop();
   await master.stop();
   return { firstMs, learntMs };
+}
+
+async function allKnownAt({ url }: BenchMaster): Promise<number> {
+  const agent = new Agent({ keepAlive: true });
+  while (!(await knowsIds(agent, url + API_BASE))) await delay(20);
+  agent.destroy();
+  return performance.now();
 }
 
 /** With so many connected, of whom 64 have work. `idleUs`: processor time of the master in a second without any. */
@@ -180,19 +184,21 @@ export async function measureFleet(
   };
 }
 
-/** With so many that have ended within 30 days. */
+/** With so many that have ended within 30 days. `learntMs`: from the start until all of their ids are known. */
 export async function measureHistory(
   databaseUrl: string | null,
   endedCount: number,
   taskCount: number,
-): Promise<Cost> {
+): Promise<Cost & { readonly learntMs: number }> {
   const place = await placeOf(databaseUrl);
   if (endedCount > 0) await fillStore(place.url, { liveCount: 0, endedCount });
+  const begun = performance.now();
   const master = await readyMaster(place);
+  const learntMs = (await allKnownAt(master)) - begun;
   const executors = await startExecutors();
   await connect(executors, master);
   const cost = await costOf(master, executors, taskCount);
   await executors.stop();
   await master.stop();
-  return cost;
+  return { ...cost, learntMs };
 }

@@ -40,9 +40,10 @@ export async function compareScale(
   }
   const ended = first();
   for (const count of [...ENDED_COUNTS, ...(most ? [ENDED_MOST] : [])].map(scaled)) {
-    await table.row(`${count.toLocaleString('en')} have ended`, async (url) =>
-      ended(url, await measureHistory(url, count, taskCount)),
-    );
+    await table.row(`${count.toLocaleString('en')} have ended`, async (url) => {
+      const { learntMs, ...cost } = await measureHistory(url, count, taskCount);
+      return `${ended(url, cost)}\nall known after ${seconds(learntMs)}`;
+    });
   }
   return table.table;
 }
