@@ -15,6 +15,7 @@ import { currentTask } from '../steps/occupation.ts';
 import { bindsAt, type Booking } from './booking.ts';
 import { bareOf, Bookable, type Group } from './capacity.ts';
 import { givingAmong, type Held } from './preempt.ts';
+import { wakeAt } from './rows.ts';
 
 /** How many executors of each pool one window may still have: those that it is promised, and those that nobody is. */
 export class Promised {
@@ -142,12 +143,13 @@ export class Among {
  * cool-down: what everybody refuses would have each of the fleet bound in turn.
  */
 export function noteRefusal(
-  { bookings, policy }: State,
+  state: State,
   executor: Executor,
   { id, booking }: Task,
   now: number,
   message: string,
 ): void {
+  const { bookings, policy } = state;
   const active = bookings.active.get(booking ?? '');
   if (active === undefined || executor.booking !== booking) return;
   const { refusedBy, refusedTasks } = active;
@@ -157,6 +159,8 @@ export function noteRefusal(
   if (staysUntil <= now) refusedTasks.set(id, until);
   refusedBy.set(executor, { until, staysUntil, message });
   bookings.isUnsettled = true;
+  const wake = bookings.wakes.get(active.id) ?? Number.POSITIVE_INFINITY;
+  if (staysUntil > now && staysUntil < wake) wakeAt(state, active.id, staysUntil);
 }
 
 /** It does run one of its tasks. */

@@ -43,11 +43,13 @@ export function advance(state: State, id: string, now: number, out: Output): voi
     activate(state, booking, null);
   }
   open(state, booking, now, out);
-  const { graceUntil: grace = 0, seenFrom } = state.bookings.active.get(id) ?? {};
-  if (grace <= now && grace > 0) state.bookings.isUnsettled = true;
+  const { graceUntil: grace = 0, seenFrom, refusedBy } = state.bookings.active.get(id) ?? {};
+  const stays = [...(refusedBy?.values() ?? [])].map(({ staysUntil }) => staysUntil);
+  const isOver = (at: number) => at <= now && at > 0;
+  if (isOver(grace) || stays.some(isOver)) state.bookings.isUnsettled = true;
   const isOpen = booking.state === 'bound';
   const times = isOpen
-    ? [grace, booking.from, noShowAt(booking, seenFrom ?? now), booking.to]
+    ? [grace, ...stays, booking.from, noShowAt(booking, seenFrom ?? now), booking.to]
     : [holdsFrom(booking), bindsAt(booking), booking.to];
   wakeAt(state, id, Math.min(...times.filter((at) => at > now)));
 }

@@ -213,7 +213,9 @@ function chosenFor(
 ): Executor[] {
   const scoreOf = (executor: Executor): number | null => {
     if (!isFree(executor) || (refusedBy.get(executor)?.until ?? now) > now) return null;
-    return kept.has(executor.id) ? 0 : 1 + isNeeded(executor);
+    if (kept.has(executor.id)) return 0;
+    // Those last that have refused before: two that refuse in turn would keep a third from it.
+    return 1 + isNeeded(executor) + 2 * Number(refusedBy.has(executor));
   };
   const chosen = new Set<Executor>();
   if (countMax <= 0) return [];

@@ -184,6 +184,26 @@ describe('who is bound', () => {
       expect(boundCount).to.be.within(6, 14);
     });
 
+    it('by a third once that time has passed for the second, which refused it a little later', () => {
+      scheduler.connect('e2');
+      scheduler.connect('e3');
+      passTo(FROM);
+      // Executors are looked at every five seconds as well: that is not to hide it.
+      const after = (ms: number) => passTo(FROM + 2 * SECOND + ms);
+      after(0);
+      scheduler.reject('e1');
+      // What it does itself once it has cooled down is not to hide it either.
+      scheduler.disconnect('e1');
+      after(3_100);
+      scheduler.reject('e2');
+      const { coolDownMs } = scheduler.state.policy;
+      after(coolDownMs - 1);
+      expect(boundTo()).to.deep.equal(['e2']);
+      after(coolDownMs);
+      expect(boundTo()).to.deep.equal(['e3']);
+      expect(scheduler.task('push').executorId).to.equal('e3');
+    });
+
     it('without an end of what others run', () => {
       set({ preemptible: true });
       scheduler.connect('e2');
