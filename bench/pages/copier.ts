@@ -10,6 +10,8 @@ export interface Copier {
   run(sql: string): Promise<void>;
   /** A text that no row has, behind a prefix: an expression. */
   readonly freshId: (prefix: string) => string;
+  /** The same, behind those with a lower number, as what a master makes is behind what it has made before. */
+  readonly laterId: (number: number) => string;
   close(): Promise<void>;
 }
 
@@ -26,6 +28,7 @@ async function openFile(path: string): Promise<Copier> {
     rows: async (sql) => database.prepare(sql).all() as Record<string, unknown>[],
     run: async (sql) => void database.exec(sql),
     freshId: (prefix) => `'${prefix}' || lower(hex(randomblob(12)))`,
+    laterId: (number) => `printf('%012x', ${number}) || lower(hex(randomblob(10)))`,
     close: async () => void database.close(),
   };
 }
@@ -37,6 +40,7 @@ async function openServer(url: string): Promise<Copier> {
     rows: async (sql) => (await connection.query(sql))[0] as Record<string, unknown>[],
     run: async (sql) => void (await connection.query(sql)),
     freshId: (prefix) => `CONCAT('${prefix}', LEFT(MD5(UUID()), 24))`,
+    laterId: (number) => `CONCAT(LPAD(LOWER(HEX(${number})), 12, '0'), LEFT(MD5(UUID()), 20))`,
     close: () => connection.end(),
   };
 }

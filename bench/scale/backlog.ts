@@ -28,7 +28,7 @@ export async function fillBacklog(url: string, taskCount: number): Promise<void>
     for (let copy = at; copy < end; copy++) {
       const changed = {
         seq: `seq + ${copy * seqsOfCopy}`,
-        id: copier.freshId(''),
+        id: copier.laterId(copy),
         order_time: `order_time + ${copy}`,
         queue_time: `queue_time + ${copy}`,
       };
