@@ -6,7 +6,7 @@ import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'no
 import path from 'node:path';
 import type { HistoryQuery } from '@soda-scheduler/client';
 import { ExitCode, Failure } from '../exit-code.ts';
-import { lockFile, unlockFile } from './export-lock.ts';
+import { keepLock, lockFile, unlockFile } from './export-lock.ts';
 
 /** So often it is noted how far it is: to wait for the disk after each page would take longer than the export. */
 const NOTE_MS = 1_000;
@@ -117,6 +117,7 @@ export class ExportFile {
     const { cursor, bytes } = this.#progress;
     // Of the last page there is nothing to go on with: cut off here, it is read once more.
     if (cursor === null && bytes > 0) return;
+    await keepLock(this.#name);
     await this.#part.datasync();
     const resume: Resume = { ...this.#progress, asked: this.#asked };
     const name = `${this.#name}.resume`;

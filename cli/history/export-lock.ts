@@ -4,9 +4,10 @@
  *
  * Not `proper-lockfile` (4.1.2: with its three dependencies 22 KB of the bundle). That goes by the time of a folder that its
  * holder touches again and again: whoever stands still for longer, by Ctrl-Z or a laptop that sleeps, loses it and writes
- * on, and of one that was killed it keeps others for as long.
+ * on, and of one that was killed it keeps others for as long. Of containers of one host name, which know nothing of each
+ * other's processes, it is all there is to go by.
  */
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ExitCode, Failure } from '../exit-code.ts';
 
@@ -17,29 +18,40 @@ interface Holder {
   readonly bootId?: string;
   /** Ticks since the host started: a container that starts again has the same process ids. Empty where there is no telling. */
   readonly startedAt?: string;
+  /** Of the container, if it is one: in another its process id means nothing. Empty where there is no telling. */
+  readonly pidSpace?: string;
 }
+
+/** A holder in another container is gone once it has not said for so long that it writes. */
+const SILENT_MS = 600_000;
 
 /** @throws {Failure} another process writes the file, or may do so. */
 export async function lockFile(name: string): Promise<void> {
   const lock = lockOf(name);
   const { pid } = process;
   const times = { bootId: await bootIdOf(), startedAt: await startedAtOf(pid) };
-  const own: Holder = { pid, host: hostname(), ...times };
+  const own: Holder = { pid, host: hostname(), ...times, pidSpace: await pidSpaceOf() };
   const text = JSON.stringify(own);
   if (await isMade(lock, text)) return;
-  if (!(await isGone(await holderOf(lock)))) throw await refusal(name);
+  if (!(await isGone(lock))) throw await refusal(name);
   // Two may have seen that: what is moved away is looked at once more.
   const old = `${lock}.${process.pid}`;
   await rename(lock, old).catch(() => undefined);
-  const moved = await holderOf(old);
-  if (moved !== null && !(await isGone(moved))) {
-    // Not by its name: a third may have made one meanwhile, which stays.
-    await link(old, lock).catch(() => undefined);
+  const moved = await readFile(old, 'utf8').catch(() => '');
+  if (moved !== '' && !(await isGone(old))) {
+    // It is not moved back: a third may have made one meanwhile, which stays.
+    await isMade(lock, moved);
     await rm(old, { force: true });
     throw await refusal(name);
   }
   await rm(old, { force: true });
   if (!(await isMade(lock, text))) throw await refusal(name);
+}
+
+/** Its holder does write. */
+export async function keepLock(name: string): Promise<void> {
+  const now = new Date();
+  await utimes(lockOf(name), now, now).catch(() => undefined);
 }
 
 export async function unlockFile(name: string): Promise<void> {
@@ -68,10 +80,15 @@ async function holderOf(lock: string): Promise<Holder | null> {
 }
 
 /** Of another host nobody here knows. */
-async function isGone(holder: Holder | null): Promise<boolean> {
+async function isGone(lock: string): Promise<boolean> {
+  const holder = await holderOf(lock);
   if (holder === null || holder.host !== hostname()) return false;
-  const { pid, bootId = '', startedAt = '' } = holder;
+  const { pid, bootId = '', startedAt = '', pidSpace = '' } = holder;
   if (differs(bootId, await bootIdOf())) return true;
+  if (differs(pidSpace, await pidSpaceOf())) {
+    const found = await stat(lock).catch(() => null);
+    return found === null || Date.now() - found.mtimeMs > SILENT_MS;
+  }
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -87,6 +104,9 @@ const differs = (told: string, found: string): boolean =>
 async function bootIdOf(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
 }
+
+/** As `pid:[4026531836]`; empty where there is no telling. */
+const pidSpaceOf = (): Promise<string> => readlink('/proc/self/ns/pid').catch(() => '');
 
 /** Empty: there is no such process, or it cannot be looked at. */
 async function startedAtOf(pid: number): Promise<string> {

@@ -1,6 +1,6 @@
 /** One export at a time writes a file. */
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
@@ -64,5 +64,30 @@ describe('the file of an export', () => {
     }
     await writeFile(`${name}.lock`, JSON.stringify(held));
     expect(await refused()).to.include(`(process ${process.pid} on ${hostname()})`);
+  });
+
+  it('is not free to a container of the same name while another writes it', async function () {
+    // Told by Linux only.
+    if (process.platform !== 'linux') this.skip();
+    const first = await open();
+    const held = JSON.parse(await readFile(`${name}.lock`, 'utf8')) as object;
+    // It says again and again that it writes.
+    const silent = new Date(Date.now() - 11 * 60_000);
+    await utimes(`${name}.lock`, silent, silent);
+    const { now } = performance;
+    performance.now = () => now.call(performance) + 2_000;
+    try {
+      await first.write('one\n', { query: {}, cursor: 'c', count: 1 });
+    } finally {
+      performance.now = now;
+    }
+    expect((await stat(`${name}.lock`)).mtimeMs).to.be.greaterThan(silent.getTime() + 60_000);
+    await first.close();
+    // Here there is no such process.
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    await writeFile(`${name}.lock`, JSON.stringify({ ...held, pid, pidSpace: 'pid:[1]' }));
+    expect(await refused()).to.match(/^another export writes/);
+    await utimes(`${name}.lock`, silent, silent);
+    await (await open()).close();
   });
 });
