@@ -19,7 +19,7 @@ import { bookingFinders } from './booking-findings.ts';
 import { commandIn } from './command.ts';
 import { fieldsOf, secondsOf, waitFields } from './fields.ts';
 import { type AlertKind, type AlertRule, speaksIn, speaksOf } from './rule.ts';
-import type { RemedyTurns } from './turns.ts';
+import { isOfThose, type RemedyTurns } from './turns.ts';
 
 /** What there is to be looked at. */
 export interface Looked {
@@ -316,7 +316,7 @@ export function findDisk(
 }
 
 function ofHead(
-  { now }: Sight,
+  { now, state }: Sight,
   { type, since, refusal, count }: Head,
   rule: AlertRule,
   subject: string,
@@ -337,8 +337,8 @@ function ofHead(
   if (refusal === null) return finding;
   const key = JSON.stringify([rule.name, subject, refusal.key]);
   const asked = () => {
-    const [remedy] = refusal.remedies();
-    return mend(remedy);
+    for (const remedy of refusal.remedies()) if (isOfThose(state, remedy)) return mend(remedy);
+    return mend(undefined);
   };
   return { ...finding, asks: { key, asked } };
 }
