@@ -254,6 +254,8 @@ class RotatedWalls implements Walls {
 const DAY_END = TIME_END / DAY_MS;
 /** A change of the clock touches no more than that: days have been left out whole. */
 const REACH_MS = 2 * DAY_MS;
+/** So far it is looked for one where many days are counted. */
+const LONG_REACH_MS = 32 * DAY_MS;
 
 /** From what a clock on the wall shows to instants. */
 class WallTimes implements Times {
@@ -298,7 +300,7 @@ class WallTimes implements Times {
   count(from: number, to: number): number {
     let count = 0;
     for (let end = to; end > from; ) {
-      const stretch = this.#stretchAt(end - 1);
+      const stretch = this.#stretchAt(end - 1, Math.min(LONG_REACH_MS, end - from + REACH_MS));
       const begin = Math.max(from, stretch.from);
       const first = Math.max(begin + stretch.offset, stretch.firstWall);
       count += this.#countWalls(first, end + stretch.offset);
@@ -312,12 +314,12 @@ class WallTimes implements Times {
    * The time around an instant in which the clock is not changed: from the last change, as far as it matters.
    * `firstWall`: what it shows before that it has shown before; `extra`: an instant for what it has skipped.
    */
-  #stretchAt(at: number): Stretch {
+  #stretchAt(at: number, reachMs = REACH_MS): Stretch {
     const offset = offsetOf(this.#zone, at);
     const none = { offset, firstWall: Number.NEGATIVE_INFINITY, extra: null };
-    const from = this.#changeBefore(at);
+    const from = this.#changeBefore(at, reachMs);
     // What a change before that touches is over where this begins: a day is the most that comes twice.
-    if (from === null) return { ...none, from: at - REACH_MS / 2 };
+    if (from === null) return { ...none, from: at - reachMs + REACH_MS / 2 };
     const before = offsetOf(this.#zone, from - 1);
     if (this.#walls.isByElapsed) return { ...none, from };
     if (before > offset) return { ...none, from, firstWall: from + before };
@@ -329,9 +331,9 @@ class WallTimes implements Times {
   }
 
   /** The last change up to that instant; null: there is none near. */
-  #changeBefore(at: number): number | null {
+  #changeBefore(at: number, reachMs: number): number | null {
     let found: number | null = null;
-    for (let from = at - REACH_MS; ; ) {
+    for (let from = at - reachMs; ; ) {
       const change = changeIn(this.#zone, from, at);
       if (change === null) return found;
       found = change;
@@ -357,11 +359,13 @@ class WallTimes implements Times {
 
   #countWalls(from: number, to: number): number {
     if (to <= from) return 0;
+    const whole = this.#walls.countBefore(DAY_MS);
     let count = 0;
     for (let day = dayOf(from); day * DAY_MS < to; day++) {
       if (!this.#walls.hasDay(day)) continue;
-      const ofDay = this.#walls.countBefore(Math.min(to - day * DAY_MS, DAY_MS));
-      count += ofDay - this.#walls.countBefore(Math.max(0, from - day * DAY_MS));
+      const [begin, end] = [from - day * DAY_MS, to - day * DAY_MS];
+      count += end < DAY_MS ? this.#walls.countBefore(end) : whole;
+      if (begin > 0) count -= this.#walls.countBefore(begin);
     }
     return count;
   }
