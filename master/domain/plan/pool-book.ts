@@ -85,6 +85,7 @@ export class PoolBook {
 
   /** Of one that was added: these executors have it from now on, and no others. */
   bind(claim: Claim, executorIds: readonly string[]): void {
+    if (executorIds.length === 0 && !this.#executorsOf.has(claim)) return;
     for (const executorId of this.#executorsOf.get(claim) ?? []) {
       const others = (this.#claimsOf.get(executorId) ?? []).filter((each) => each !== claim);
       if (others.length > 0) this.#claimsOf.set(executorId, others);

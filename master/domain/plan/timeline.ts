@@ -149,8 +149,17 @@ export class Timeline {
         block.raised += by;
         continue;
       }
-      for (const step of block.steps) if (step.at >= from && step.at < to) step.load += by;
-      block.peak = peakOf(block.steps);
+      let highest = Number.NEGATIVE_INFINITY;
+      for (let at = Math.max(0, placeIn(block, from)); at < block.steps.length; at++) {
+        const step = block.steps[at] as Step;
+        if (step.at >= to) break;
+        if (step.at < from) continue;
+        highest = Math.max(highest, step.load, step.load + by);
+        step.load += by;
+      }
+      // What was below the peak, and becomes less, changes nothing of it.
+      if (by > 0) block.peak = Math.max(block.peak, highest);
+      else if (highest >= block.peak) block.peak = peakOf(block.steps);
     }
   }
 
