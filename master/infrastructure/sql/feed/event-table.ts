@@ -77,17 +77,21 @@ export function eventsWritten(
   const groups: EventsAlike[] = [];
   /** The newest group of each name. */
   const named = new Map<string, EventsAlike>();
+  let newest: EventsAlike | undefined;
   for (const { ns, commit } of turns) {
     for (const event of commit.events ?? []) {
-      const name = `${event.kind} ${event.type} ${event.group} ${event.data}`;
-      let group = named.get(name);
-      // Two that differ may have one name.
-      if (group === undefined || !isAlike(group.event, event)) {
-        group = { event, common: commonOf(event), rows: [] };
-        groups.push(group);
-        named.set(name, group);
+      // Mostly it is as the one before: to name it takes longer than to see that.
+      if (newest === undefined || !isAlike(newest.event, event)) {
+        const name = `${event.kind} ${event.type} ${event.group} ${event.data}`;
+        newest = named.get(name);
+        // Two that differ may have one name.
+        if (newest === undefined || !isAlike(newest.event, event)) {
+          newest = { event, common: commonOf(event), rows: [] };
+          groups.push(newest);
+          named.set(name, newest);
+        }
       }
-      group.rows.push(ownOf(event, ns));
+      newest.rows.push(ownOf(event, ns));
     }
   }
   return groups.length === 0 ? [] : dialect.insertAlike(family, groups);
