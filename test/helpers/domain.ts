@@ -1,7 +1,6 @@
 /**
- * Drives the pure core in tests: holds a state and a clock that only moves when told, builds
- * events with defaults, checks the invariants after every step, and reads what it asked for. It
- * decides nothing that the core decides.
+ * Drives the pure core in tests: holds a state and a clock that only moves when told, builds events with defaults, checks
+ * the invariants after every step, and reads what it asked for. It decides nothing that the core decides.
  */
 import type { Ended } from '../../master/domain/changes.ts';
 import {
