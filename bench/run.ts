@@ -78,6 +78,9 @@ const OWN_OPTIONS = {
 // So that whatever was started, and its files, go with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
+// Another part of a measurement that has failed: it is told by what its scenario waits for.
+process.on('unhandledRejection', () => (process.exitCode = 1));
+
 const flags = readFlags();
 if (flags.help) {
   console.log(HELP);

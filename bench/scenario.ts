@@ -1,6 +1,6 @@
 /** What a scenario is given, and the table that it makes: a column for each store. */
 import Table from 'cli-table3';
-import { endAll } from './system.ts';
+import { endAll, whenLost } from './system.ts';
 
 export interface BenchStore {
   readonly name: string;
@@ -27,7 +27,7 @@ export async function attempt<Result>(
   const begun = performance.now();
   const seconds = (): string => `${((performance.now() - begun) / 1_000).toFixed(0)} s`;
   try {
-    const result = await measure();
+    const result = await Promise.race([whenLost(), measure()]);
     process.stderr.write(`${name}: ${seconds()}\n`);
     return result;
   } catch (error) {

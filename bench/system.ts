@@ -31,6 +31,16 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, how);
 });
 
+const toldToEnd = new WeakSet<ChildProcess>();
+let onLost: (error: Error) => void = () => undefined;
+
+/** Rejects when a process ends from now on that nobody has told to: others may wait for it without an end. */
+export function whenLost(): Promise<never> {
+  return new Promise((_, reject) => {
+    onLost = reject;
+  });
+}
+
 /** Ends whatever still runs of a measurement that failed. */
 export async function endAll(): Promise<void> {
   await Promise.all([...running].map((child) => end(child, 'SIGKILL')));
@@ -42,7 +52,11 @@ export function start(script: string, args: readonly string[], env: NodeJS.Proce
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   running.add(child);
-  child.once('exit', () => running.delete(child));
+  child.once('exit', (code, signal) => {
+    running.delete(child);
+    if (!toldToEnd.has(child))
+      onLost(new Error(`${script} of the benchmark ended with ${code ?? signal}`));
+  });
   const message = async <T>(): Promise<T> => (await nextMessage(child)) as T;
   return {
     message,
@@ -58,6 +72,7 @@ export function start(script: string, args: readonly string[], env: NodeJS.Proce
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
+  toldToEnd.add(child);
   const exited = once(child, 'exit');
   child.kill(signal);
   await exited;
