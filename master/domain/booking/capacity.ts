@@ -101,8 +101,8 @@ export function bookedPools(state: State, now: number): BookedPool[] {
   }
   const declared = declaredTypes(types);
   const pools = new Map<string, Omit<BookedPool, 'capacity'> & { executorIds: Set<string> }>();
-  const add = (one: Omit<Gone, 'at'>) => {
-    const key = keyOf(one, declared);
+  const keys = new Map<string, string>();
+  const add = (one: Omit<Gone, 'at'>, key: string) => {
     const { types: all, labels, reserve } = one;
     const ofPool = all.filter((type) => !declared.has(type));
     const none = { executorIds: new Set<string>(), isDeclared: false };
@@ -112,10 +112,14 @@ export function bookedPools(state: State, now: number): BookedPool[] {
   };
   for (const executor of executors.values()) {
     if (executor.types.length > 0 && (isServing(executor) || !executor.drainRequested)) {
-      add(bareOf(executor));
+      const bare = bareOf(executor);
+      // Many can do the same: their key is made once.
+      const key = keys.get(executor.bareKey) ?? keyOf(bare, declared);
+      keys.set(executor.bareKey, key);
+      add(bare, key);
     }
   }
-  for (const one of bookings.gone.values()) add(one);
+  for (const one of bookings.gone.values()) add(one, keyOf(one, declared));
   return [
     ...[...pools.values()].map((pool) => ({ ...pool, capacity: pool.executorIds.size })),
     ...[...declared].map(([type, capacity]) => {
