@@ -38,27 +38,33 @@ describe('captions of a ladder', function () {
   });
   after(() => root && rmSync(root, { recursive: true }));
 
-  /** What the ladder of a video with these subtitles has of them; by the name of a file, or its packets in this codec. */
+  /**
+   * What the ladder of a video with these tracks of subtitles has of each: by the name of a file and its text, as the
+   * packets in it or in another codec. All in one video, for a ladder is nine processes.
+   */
   async function captionsFrom(
-    name: string,
-    text: string,
-    { codec = 'copy', input = `${name}.mkv` } = {},
-  ): Promise<string> {
-    writeFileSync(join(root, name), text);
+    input: string,
+    ...tracks: readonly { name: string; text: string; codec?: string }[]
+  ): Promise<string[]> {
+    for (const { name, text } of tracks) writeFileSync(join(root, name), text);
     execFileSync(ffmpeg, [
       ...['-nostdin', '-loglevel', 'error', '-y', '-f', 'lavfi', '-i', 'testsrc2=s=64x64:r=5:d=6'],
-      ...['-i', join(root, name), '-map', '0', '-map', '1', '-c:v', 'libx264', '-c:s', codec],
-      ...['-pix_fmt', 'yuv420p', '-max_interleave_delta', '0', join(root, input)],
+      ...tracks.flatMap(({ name }) => ['-i', join(root, name)]),
+      ...[0, ...tracks.map((_, n) => n + 1)].flatMap((n) => ['-map', `${n}`]),
+      ...tracks.flatMap(({ codec = 'copy' }, n) => [`-c:s:${n}`, codec]),
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'],
+      ...['-max_interleave_delta', '0', join(root, input)],
     ]);
     const mediaRoot = await MediaRoot.open(root);
     const settings = { ffmpeg, ffprobe, mediaRoot, threads: 1, profiles: new Map(), keys: null };
-    const output = `of-${name}`;
+    const output = `of-${input}`;
     const params = { input, output, profile: PROFILE };
-    const { error } = await runHandler(ladderHandler(settings), { id: name, params });
+    const { error } = await runHandler(ladderHandler(settings), { id: input, params });
     expect(error).to.equal(undefined);
     const captions = readdirSync(join(root, output)).filter((file) => file.startsWith('captions'));
-    expect(captions).to.have.members(['captions-0.m3u8', 'captions-0.vtt']);
-    return readFileSync(join(root, output, 'captions-0.vtt'), 'utf8');
+    const texts = tracks.map((_, n) => `captions-${n}.vtt`);
+    expect(captions).to.have.members([...tracks.map((_, n) => `captions-${n}.m3u8`), ...texts]);
+    return texts.map((name) => readFileSync(join(root, output, name), 'utf8'));
   }
 
   const cues = (...of: readonly (readonly string[])[]) =>
@@ -69,18 +75,16 @@ describe('captions of a ladder', function () {
     const cue = ['one', '00:00:03.000 --&gt; 00:00:04.000', 'two <i>it</i>', '&amp; &lt;v>'];
     const ass = assOf(['0:00:01.00', '0:00:02.50', said]);
     const expected = cues(['00:00:01.000 --> 00:00:02.500', ...cue]);
-    expect(await captionsFrom('a.ass', ass)).to.equal(expected);
-    const mp4 = { codec: 'mov_text', input: 'b.mp4' };
-    expect(await captionsFrom('b.ass', ass, mp4)).to.equal(expected);
-    // Of such a source ffmpeg reads tags, and loses the end of an arrow with them.
-    const vtt = { codec: 'webvtt', input: 'c.mkv' };
-    expect(await captionsFrom('c.ass', ass, vtt)).to.equal(
-      expected.replace('--&gt; 00:00:04', '-- 00:00:04').replace('&lt;v>', ''),
-    );
-    // There it ends a text for ffmpeg.
-    const srt = { codec: 'subrip', input: 'd.mkv' };
-    expect(await captionsFrom('d.ass', ass, srt)).to.equal(
-      cues(['00:00:01.000 --> 00:00:02.500', 'one']),
+    const asIn = (codec: string) => ({ name: 'a.ass', text: ass, codec });
+    expect(await captionsFrom('a.mp4', asIn('mov_text'))).to.deep.equal([expected]);
+    expect(await captionsFrom('a.mkv', asIn('copy'), asIn('webvtt'), asIn('subrip'))).to.deep.equal(
+      [
+        expected,
+        // Of such a source ffmpeg reads tags, and loses the end of an arrow with them.
+        expected.replace('--&gt; 00:00:04', '-- 00:00:04').replace('&lt;v>', ''),
+        // There it ends a text for ffmpeg.
+        cues(['00:00:01.000 --> 00:00:02.500', 'one']),
+      ],
     );
   });
 
@@ -95,9 +99,12 @@ describe('captions of a ladder', function () {
       ['00:00:01.001 --> 00:00:02.005', 'at once'],
       ['01:02:03.456 --> 01:02:04.567', 'late'],
     );
-    expect(await captionsFrom('e.srt', srt.join('\n'))).to.equal(expected);
     const vtt = `WEBVTT\n\n${srt.join('\n').replaceAll(/(\d),(\d)/g, '$1.$2')}`;
-    expect(await captionsFrom('f.vtt', vtt)).to.equal(expected);
+    const tracks = [
+      { name: 'e.srt', text: srt.join('\n') },
+      { name: 'f.vtt', text: vtt },
+    ];
+    expect(await captionsFrom('e.mkv', ...tracks)).to.deep.equal([expected, expected]);
   });
 
   it('are none where nothing is said', async () => {
@@ -106,7 +113,7 @@ describe('captions of a ladder', function () {
       ['0:00:02.00', '0:00:03.00', 'said'],
     );
     const expected = cues(['00:00:02.000 --> 00:00:03.000', 'said']);
-    expect(await captionsFrom('g.ass', ass)).to.equal(expected);
+    expect(await captionsFrom('g.mkv', { name: 'g.ass', text: ass })).to.deep.equal([expected]);
   });
 
   it('have the spaces and braces that are meant, and no drawings', async () => {
@@ -116,15 +123,18 @@ describe('captions of a ladder', function () {
       ['0:00:02.00', '0:00:03.00', String.raw`{\an7\p1}m 0 0 l 100 0 100 100{\p0}`],
       ['0:00:03.00', '0:00:04.00', String.raw`{\p1}m 0 0 l 9 9{\p0}\Nsaid`],
     );
-    expect(await captionsFrom('i.ass', ass)).to.equal(
-      cues([times[0], 'a\u00a0b'], [times[1], 'said']),
-    );
     const vtt = `WEBVTT\n\n${times[0]}\na&nbsp;b {x}\n\n${times[1]}\n{y\n`;
-    expect(await captionsFrom('j.vtt', vtt)).to.equal(
-      cues([times[0], 'a\u00a0b {x}'], [times[1], '{y']),
-    );
     const srt = `1\n${times[0].replaceAll('.', ',')}\nC:\\home {x}\n`;
-    expect(await captionsFrom('k.srt', srt)).to.equal(cues([times[0], 'C:\\home {x}']));
+    const tracks = [
+      { name: 'i.ass', text: ass },
+      { name: 'j.vtt', text: vtt },
+      { name: 'k.srt', text: srt },
+    ];
+    expect(await captionsFrom('i.mkv', ...tracks)).to.deep.equal([
+      cues([times[0], 'a\u00a0b'], [times[1], 'said']),
+      cues([times[0], 'a\u00a0b {x}'], [times[1], '{y']),
+      cues([times[0], 'C:\\home {x}']),
+    ]);
   });
 
   it('are only those in which anything is said', async () => {
