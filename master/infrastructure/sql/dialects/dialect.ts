@@ -83,7 +83,7 @@ export interface Index {
 /** Rows of one table of which many have the same in some columns. One for each table: statements are kept by it. */
 export interface Family {
   readonly table: string;
-  /** That rows differ in. */
+  /** That rows differ in; first the key, which no row is without. */
   readonly own: Columns;
   readonly common: Columns;
 }
