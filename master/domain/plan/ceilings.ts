@@ -1,6 +1,7 @@
 /** How much of what may run at a time is booked, whichever executors there are: of all tasks, of a type, of a group. */
 import { type Claim, Timeline } from './timeline.ts';
 import type { Ceiling, Wish } from './divide.ts';
+import { type Looks, takeLooks } from './looks.ts';
 
 /** What a window takes of each. */
 export type Taken = readonly (readonly [Timeline, Claim])[];
@@ -9,7 +10,6 @@ const NOTHING = new Timeline();
 
 export class Ceilings {
   readonly #timelines = new Map<string, Timeline>();
-  #lookCount = 0;
 
   /** It has its part of all of them from its lead on, also where nothing is set yet. @returns For `release`. */
   take({ from, to, leadMs, count, ceilings }: Wish): Taken {
@@ -28,21 +28,24 @@ export class Ceilings {
     for (const [timeline, claim] of taken) timeline.remove(claim);
   }
 
-  /** The first that leaves no room for it, with what that is there, beside `ownCount` that it has taken itself; null: none. */
-  reached(wish: Wish, ownCount: number): Ceiling | null {
+  /**
+   * The first that leaves no room for it, with what that is there, beside `ownCount` that it has taken itself; null: none.
+   * @param looks From which each time that is looked at is taken.
+   */
+  reached(wish: Wish, ownCount: number, looks: Looks | null = null): Ceiling | null {
     for (const ceiling of wish.ceilings) {
-      for (const { max } of this.#below(ceiling, wish, wish.count - ownCount)) {
+      for (const { max } of this.#below(ceiling, wish, wish.count - ownCount, looks)) {
         return { ...ceiling, max };
       }
     }
     return null;
   }
 
-  /** Below all of them, and no more than that. */
-  room(wish: Wish, most = Number.POSITIVE_INFINITY): number {
+  /** Below all of them, and no more than that. @param looks As of `reached`. */
+  room(wish: Wish, most: number, looks: Looks | null = null): number {
     let room = most;
     for (const ceiling of wish.ceilings) {
-      for (const { left } of this.#below(ceiling, wish, room)) room = left;
+      for (const { left } of this.#below(ceiling, wish, room, looks)) room = left;
     }
     return room;
   }
@@ -67,13 +70,6 @@ export class Ceilings {
     }
   }
 
-  /** How many times of all of them were looked at since this was asked. */
-  takeLookCount(): number {
-    const count = this.#lookCount;
-    this.#lookCount = 0;
-    return count;
-  }
-
   forgetEmpty(): void {
     for (const [key, timeline] of this.#timelines) {
       if (timeline.isEmpty) this.#timelines.delete(key);
@@ -84,19 +80,24 @@ export class Ceilings {
    * Where one leaves less room than that, and then where it leaves less still. Of times of the day those alone are looked
    * at when so much is taken that they may: most allow more than that, and a window may be as long as a year.
    */
-  *#below({ key, max, byDay }: Ceiling, wish: Wish, most: number): Generator<Room> {
+  *#below(
+    { key, max, byDay }: Ceiling,
+    wish: Wish,
+    most: number,
+    looks: Looks | null,
+  ): Generator<Room> {
     const timeline = this.#timelines.get(key) ?? NOTHING;
     const span = { from: wish.from - wish.leadMs, to: wish.to };
     let room = most;
     if (Number.isFinite(max)) {
-      this.#lookCount++;
+      if (looks !== null) takeLooks(looks, 1);
       const left = max - timeline.peak(span.from, span.to);
       if (left < room) yield { max, left: (room = left) };
     }
     if (byDay === undefined) return;
     for (const stretch of timeline.stretches(span, byDay.least - room)) {
       for (const one of byDay.within(stretch)) {
-        this.#lookCount++;
+        if (looks !== null) takeLooks(looks, 1);
         const left = one.max - stretch.load;
         if (left < room) yield { max: one.max, left: (room = left) };
         if (one.max === byDay.least) break;

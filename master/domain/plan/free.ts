@@ -7,7 +7,7 @@ import {
 import type { Pieces } from '../pieces.ts';
 import type { Ceilings } from './ceilings.ts';
 import { type Place, roomThroughout, type Wish } from './divide.ts';
-import { costIn } from './looks.ts';
+import { costIn, type Looks, takeLooks } from './looks.ts';
 
 /** Half-open. */
 export interface Span {
@@ -29,10 +29,8 @@ export interface FreeSearch {
   readonly within: Span;
   /** When what is booked changes, near to the beginning of what is wanted; in any order. */
   readonly changes: readonly number[];
-  /** How many may be booked for all of that window. A part of it has no less room. */
-  readonly roomIn: (from: number, to: number) => number;
-  /** How much the question for room has cost that was asked last: of so many there are `BOOKING_LOOK_COUNT`. */
-  readonly takeCost: () => number;
+  /** How many may be booked for all of that window. A part of it has no less room. What it costs is taken from `looks`. */
+  readonly roomIn: (from: number, to: number, looks: Looks) => number;
 }
 
 /** In these places, and below those ceilings. */
@@ -53,13 +51,13 @@ export function* freeIn(
     wanted,
     within,
     changes: [...changes],
-    roomIn: (from, to) => {
+    roomIn: (from, to, looks) => {
+      takeLooks(looks, inPools);
       const wish = { ...wanted, from, to };
       let room = 0;
       for (const place of places) room += Math.max(0, roomThroughout(place, wish));
-      return ceilings.room(wish, room);
+      return ceilings.room(wish, room, looks);
     },
-    takeCost: () => inPools + ceilings.takeLookCount(),
   });
 }
 
@@ -68,14 +66,13 @@ export function* freeIn(
  * one that is wanted, where that is fewer. Those nearest to it, in order of time. It rests behind each question.
  */
 function* freeWindows(search: FreeSearch): Pieces<FreeWindow[]> {
-  const { wanted, within, changes, roomIn, takeCost } = search;
+  const { wanted, within, changes, roomIn } = search;
   const lengthMs = wanted.to - wanted.from;
   const found: FreeWindow[] = [];
   const edges = edgesOf(changes, wanted.from, within);
-  let left = BOOKING_LOOK_COUNT;
+  const looks = { left: BOOKING_LOOK_COUNT };
   function* ask(from: number, to: number): Pieces<number> {
-    const room = roomIn(from, to);
-    left -= takeCost();
+    const room = roomIn(from, to, looks);
     yield;
     return room;
   }
@@ -85,7 +82,7 @@ function* freeWindows(search: FreeSearch): Pieces<FreeWindow[]> {
   const byNearness = (a: number, b: number) =>
     Math.abs(a - wanted.from) - Math.abs(b - wanted.from);
   for (const from of [...edges].sort(byNearness)) {
-    if (found.length + 1 >= BOOKING_FREE_MAX || left <= 0) break;
+    if (found.length + 1 >= BOOKING_FREE_MAX || looks.left === 0) break;
     const to = from + lengthMs;
     if (to > within.to || found.some((each) => each.from <= from && to <= each.to)) continue;
     if (!(yield* fits(from, to))) continue;

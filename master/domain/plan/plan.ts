@@ -150,11 +150,11 @@ export class BookingPlan {
         // One that is over by then takes no executors from it: there may be many of these.
         this.#hold(one.from < to && one.to > from ? one : { ...one, parts: [] }),
       );
-    const fits = this.reachedCeiling(wish) === null;
+    const fits = this.#ceilings.reached(wish, 0, looks) === null;
     const places = fits ? this.#placesAmong(placesByNeeds, wish) : [];
     const parts = fits ? divide(wish, places) : null;
     for (const one of held) this.#giveBack(one);
-    if (looks !== null) takeLooks(looks, 1 + this.#ceilings.takeLookCount() + costIn(places));
+    if (looks !== null) takeLooks(looks, 1 + costIn(places));
     return parts;
   }
 

@@ -121,6 +121,21 @@ describe('a booking and max_running that changes', () => {
     expect(nameOf({ count: 2 })).to.equal('max_running');
   });
 
+  it('is told of as many times that fit, however much was asked before', () => {
+    set({ max_running: 2 });
+    scheduler.pass(2 * SECOND);
+    const wanted = { id: 'other', count: 2 };
+    const first = answerTo(scheduler, wanted);
+    expect(first).to.have.property('free').that.has.length.greaterThan(1);
+    const daily = { everyMs: 24 * HOUR, firstFrom: FROM + 2 * HOUR };
+    for (let index = 0; index < 100; index++) {
+      const id = `daily-${index}`;
+      expect(book({ ...daily, id })).to.equal('done');
+      scheduler.command({ type: 'bookingCanceled', bookingId: id, groups: null });
+    }
+    expect(answerTo(scheduler, wanted)).to.deep.equal(first);
+  });
+
   it('is at risk until another that has the room is canceled', () => {
     set({ max_running: 1 });
     scheduler.pass(2 * SECOND);
