@@ -59,7 +59,9 @@ export class Ceilings {
     for (const { key, max, byDay } of ceilings) {
       if (!Number.isFinite(max) && byDay === undefined) continue;
       let left = countMax;
-      for (const maximum of byDay?.within(within) ?? []) {
+      // What begins within may have its lead before.
+      const span = { from: within.from - leadMs, to: within.to };
+      for (const maximum of byDay?.within(span) ?? []) {
         yield* [maximum.from, maximum.to, maximum.to + leadMs];
         if (--left === 0) break;
       }

@@ -290,6 +290,17 @@ describe('a booking and max_running that changes', () => {
       });
     });
 
+    it('is told of the first time that fits behind it, where only its lead is within', () => {
+      const end = BEGIN + 20 * MINUTE;
+      const [from, to] = [hourOf(end - HOUR), hourOf(end)];
+      set({ windows: [{ from, to, zone: 'UTC', max_running: 0 }] });
+      scheduler.pass(end + 10 * MINUTE - scheduler.now);
+      const soon = { firstFrom: end + 20 * MINUTE, windowMs: 10 * MINUTE };
+      const reply = answerTo(scheduler, { id: 'soon', ...soon, leadMs: HOUR });
+      const free = reply !== null && 'free' in reply ? reply.free : undefined;
+      expect(free?.map(({ from: at }) => at)).to.include(end + HOUR);
+    });
+
     it('says nothing of what begins when it is over, but for its lead', () => {
       set({ windows: [{ ...window, max_running: 0 }] });
       scheduler.pass(2 * SECOND);
