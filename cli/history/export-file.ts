@@ -27,16 +27,25 @@ interface Resume extends Progress {
   readonly asked: string;
 }
 
+interface Opened {
+  readonly name: string;
+  readonly asked: string;
+  /** What it says. */
+  readonly lock: string;
+}
+
 export class ExportFile {
   readonly #name: string;
   readonly #asked: string;
+  readonly #lock: string;
   readonly #part: FileHandle;
   #progress: Progress;
   #notedAt = performance.now();
 
-  private constructor(name: string, asked: string, part: FileHandle, progress: Progress) {
+  private constructor({ name, asked, lock }: Opened, part: FileHandle, progress: Progress) {
     this.#name = name;
     this.#asked = asked;
+    this.#lock = lock;
     this.#part = part;
     this.#progress = progress;
   }
@@ -47,20 +56,17 @@ export class ExportFile {
    */
   static async open(name: string, asked: string, begin: () => Progress): Promise<ExportFile> {
     await expectNone(name);
-    await lockFile(name);
+    const lock = await lockFile(name);
     try {
-      return await ExportFile.#openLocked(name, asked, begin);
+      return await ExportFile.#openLocked({ name, asked, lock }, begin);
     } catch (error) {
-      await unlockFile(name);
+      await unlockFile(name, lock);
       throw error;
     }
   }
 
-  static async #openLocked(
-    name: string,
-    asked: string,
-    begin: () => Progress,
-  ): Promise<ExportFile> {
+  static async #openLocked(opened: Opened, begin: () => Progress): Promise<ExportFile> {
+    const { name, asked } = opened;
     // Another may have ended it meanwhile.
     await expectNone(name);
     const left = await leftOf(name);
@@ -69,7 +75,7 @@ export class ExportFile {
       throw new Failure(message, ExitCode.usage);
     }
     const part = await open(`${name}.part`, left === null ? 'w' : 'r+');
-    const file = new ExportFile(name, asked, part, left ?? begin());
+    const file = new ExportFile(opened, part, left ?? begin());
     await part.truncate(file.#progress.bytes);
     if (left === null) await file.#note();
     return file;
@@ -79,7 +85,11 @@ export class ExportFile {
     return this.#progress;
   }
 
+  /** @throws {Failure} another export writes it by now. */
   async write(text: string, progress: Omit<Progress, 'bytes'>): Promise<void> {
+    const isDue = performance.now() - this.#notedAt >= NOTE_MS;
+    // Before anything is written: if this has stood still, the file may be another's.
+    if (isDue) await keepLock(this.#name, this.#lock);
     const data = Buffer.from(text);
     const { bytes } = this.#progress;
     for (let at = 0; at < data.length; ) {
@@ -87,11 +97,12 @@ export class ExportFile {
       at += bytesWritten;
     }
     this.#progress = { ...progress, bytes: bytes + data.length };
-    if (performance.now() - this.#notedAt >= NOTE_MS) await this.#note();
+    if (isDue) await this.#note();
   }
 
-  /** It is whole. */
+  /** It is whole. @throws {Failure} As `write`. */
   async finish(): Promise<void> {
+    await keepLock(this.#name, this.#lock);
     await this.#part.sync();
     await this.#part.close();
     await rename(`${this.#name}.part`, this.#name);
@@ -102,14 +113,14 @@ export class ExportFile {
     } finally {
       await directory.close();
     }
-    await unlockFile(this.#name);
+    await unlockFile(this.#name, this.#lock);
   }
 
   /** It is not whole, and is gone on with later. */
   async close(): Promise<void> {
     await this.#note().catch(() => undefined);
     await this.#part.close().catch(() => undefined);
-    await unlockFile(this.#name).catch(() => undefined);
+    await unlockFile(this.#name, this.#lock).catch(() => undefined);
   }
 
   /** How far it is, once all up to there is on disk: beyond that a power cut leaves anything. */
@@ -117,7 +128,7 @@ export class ExportFile {
     const { cursor, bytes } = this.#progress;
     // Of the last page there is nothing to go on with: cut off here, it is read once more.
     if (cursor === null && bytes > 0) return;
-    await keepLock(this.#name);
+    await keepLock(this.#name, this.#lock);
     await this.#part.datasync();
     const resume: Resume = { ...this.#progress, asked: this.#asked };
     const name = `${this.#name}.resume`;

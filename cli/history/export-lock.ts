@@ -5,7 +5,7 @@
  * Not `proper-lockfile` (4.1.2: with its three dependencies 22 KB of the bundle). That goes by the time of a folder that its
  * holder touches again and again: whoever stands still for longer, by Ctrl-Z or a laptop that sleeps, loses it and writes
  * on, and of one that was killed it keeps others for as long. Of containers of one host name, which know nothing of each
- * other's processes, it is all there is to go by.
+ * other's processes, it is all there is to go by: there whoever loses it is told before he writes on.
  */
 import { readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -16,7 +16,7 @@ interface Holder {
   readonly host: string;
   /** Empty where there is no telling. */
   readonly bootId?: string;
-  /** Ticks since the host started: a container that starts again has the same process ids. Empty where there is no telling. */
+  /** Ticks since the host started: another process may have its id by now. Empty where there is no telling. */
   readonly startedAt?: string;
   /** Of the container, if it is one: in another its process id means nothing. Empty where there is no telling. */
   readonly pidSpace?: string;
@@ -25,14 +25,14 @@ interface Holder {
 /** A holder in another container is gone once it has not said for so long that it writes. */
 const SILENT_MS = 600_000;
 
-/** @throws {Failure} another process writes the file, or may do so. */
-export async function lockFile(name: string): Promise<void> {
+/** @returns What the lock says, for those below. @throws {Failure} another process writes the file, or may do so. */
+export async function lockFile(name: string): Promise<string> {
   const lock = lockOf(name);
   const { pid } = process;
   const times = { bootId: await bootIdOf(), startedAt: await startedAtOf(pid) };
   const own: Holder = { pid, host: hostname(), ...times, pidSpace: await pidSpaceOf() };
   const text = JSON.stringify(own);
-  if (await isMade(lock, text)) return;
+  if (await isMade(lock, text)) return text;
   if (!(await isGone(lock))) throw await refusal(name);
   // Two may have seen that: what is moved away is looked at once more.
   const old = `${lock}.${process.pid}`;
@@ -46,16 +46,30 @@ export async function lockFile(name: string): Promise<void> {
   }
   await rm(old, { force: true });
   if (!(await isMade(lock, text))) throw await refusal(name);
+  return text;
 }
 
-/** Its holder does write. */
-export async function keepLock(name: string): Promise<void> {
+/** Its holder does write. @throws {Failure} it was silent for so long that another writes the file now. */
+export async function keepLock(name: string, own: string): Promise<void> {
+  const lock = lockOf(name);
+  if (await isOfAnother(lock, own)) {
+    const message = `another export writes ${name}${await whoHas(lock)}: this one had stood still for too long`;
+    throw new Failure(message, ExitCode.conflict);
+  }
   const now = new Date();
-  await utimes(lockOf(name), now, now).catch(() => undefined);
+  await utimes(lock, now, now).catch(() => undefined);
 }
 
-export async function unlockFile(name: string): Promise<void> {
-  await rm(lockOf(name), { force: true });
+/** If it is still its own. */
+export async function unlockFile(name: string, own: string): Promise<void> {
+  const lock = lockOf(name);
+  if (!(await isOfAnother(lock, own))) await rm(lock, { force: true });
+}
+
+/** Not where it is moved away, or does not say yet: whoever does that looks at it once more. */
+async function isOfAnother(lock: string, own: string): Promise<boolean> {
+  const text = await readFile(lock, 'utf8').catch(() => '');
+  return text !== '' && text !== own;
 }
 
 const lockOf = (name: string): string => `${name}.lock`;
@@ -117,8 +131,11 @@ async function startedAtOf(pid: number): Promise<string> {
 
 async function refusal(name: string): Promise<Failure> {
   const lock = lockOf(name);
-  const holder = await holderOf(lock);
-  const who = holder === null ? '' : ` (process ${holder.pid} on ${holder.host})`;
-  const message = `another export writes ${name}${who}: wait for it, or name another file; if there is none, delete ${lock}`;
+  const message = `another export writes ${name}${await whoHas(lock)}: wait for it, or name another file; if there is none, delete ${lock}`;
   return new Failure(message, ExitCode.usage);
+}
+
+async function whoHas(lock: string): Promise<string> {
+  const holder = await holderOf(lock);
+  return holder === null ? '' : ` (process ${holder.pid} on ${holder.host})`;
 }

@@ -90,4 +90,32 @@ describe('the file of an export', () => {
     await utimes(`${name}.lock`, silent, silent);
     await (await open()).close();
   });
+
+  it('is left alone by one that stood still until another took it', async () => {
+    const first = await open();
+    await first.write('one\n', { query: {}, cursor: 'c', count: 1 });
+    // As another has them by now.
+    const others = { lock: '{"pid":1,"host":"elsewhere"}', resume: '{}', part: 'its own' };
+    for (const [end, text] of Object.entries(others)) await writeFile(`${name}.${end}`, text);
+    const { now } = performance;
+    performance.now = () => now.call(performance) + 2_000;
+    const isFailed =
+      /^another export writes .* \(process 1 on elsewhere\): this one had stood still/;
+    const messageOf = (work: Promise<void>) =>
+      work.then(
+        () => '',
+        (error: Error) => error.message,
+      );
+    try {
+      const write = first.write('two\n', { query: {}, cursor: 'd', count: 2 });
+      expect(await messageOf(write)).to.match(isFailed);
+    } finally {
+      performance.now = now;
+    }
+    expect(await messageOf(first.finish())).to.match(isFailed);
+    await first.close();
+    for (const [end, text] of Object.entries(others)) {
+      expect(await readFile(`${name}.${end}`, 'utf8'), end).to.equal(text);
+    }
+  });
 });
