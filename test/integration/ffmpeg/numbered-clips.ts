@@ -20,12 +20,13 @@ export interface NumberedClip {
 
 export function makeNumbered(clip: NumberedClip): void {
   const { ffmpeg, size, rate, frameCount, firstNumber, sampleRate } = clip;
-  const [width = 0] = size.split('x').map(Number);
-  const bit = `mod(floor((N+${firstNumber})/pow(2,floor(X*${STRIPES}/${width}))),2)`;
+  const bit = `mod(floor((N+${firstNumber})/pow(2,X)),2)`;
   const seconds = (frameCount * Number(rate.split('/')[1] ?? 1)) / Number(rate.split('/')[0]);
-  const source = `color=s=${size}:r=${rate},trim=end_frame=${frameCount},format=gray`;
+  // A pixel for each stripe, made large: `geq` computes one after another.
+  const source = `color=s=${STRIPES}x2:r=${rate},trim=end_frame=${frameCount},format=gray`;
+  const large = `scale=${size.replace('x', ':')}:flags=neighbor,setsar=1,format=yuv420p`;
   const turn = clip.turned === true ? ',transpose=1' : '';
-  const video = ['-f', 'lavfi', '-i', `${source},geq=lum='255*${bit}',format=yuv420p${turn}`];
+  const video = ['-f', 'lavfi', '-i', `${source},geq=lum='255*${bit}',${large}${turn}`];
   const audio =
     sampleRate === null
       ? []
