@@ -51,8 +51,8 @@ export class Maxima {
     let last: Maximum | undefined;
     for (let day = dayOf(from); day * DAY_MS < to; day++) {
       for (const one of this.#ofDay(day)) {
+        if (one.to <= from || one.from >= to) continue;
         const clipped = { ...one, from: Math.max(one.from, from), to: Math.min(one.to, to) };
-        if (clipped.from >= clipped.to) continue;
         if (last?.to === clipped.from && last.max === clipped.max) {
           last = { ...last, to: clipped.to };
           continue;

@@ -97,7 +97,7 @@ export class Ceilings {
       if (left < room) yield { max, left: (room = left) };
     }
     if (byDay === undefined) return;
-    for (const stretch of timeline.stretches(span, byDay.least - room)) {
+    for (const stretch of timeline.stretches(span, () => byDay.least - room)) {
       for (const one of byDay.within(stretch)) {
         if (looks !== null) takeLooks(looks, 1);
         const left = one.max - stretch.load;

@@ -91,18 +91,18 @@ export class Timeline {
     return peak;
   }
 
-  /** Parts of the window in which more than that is taken, in order. */
-  *stretches({ from, to }: Span, above: number): Generator<Stretch> {
+  /** Parts of the window in which more than that is taken, in order. It is asked for each: it may rise meanwhile. */
+  *stretches({ from, to }: Span, above: () => number): Generator<Stretch> {
     for (let index = this.#indexAt(from); index < this.#blocks.length; index++) {
       const block = this.#blocks[index] as Block;
       if (firstOf(block) >= to) return;
-      if (block.peak + block.raised <= above) continue;
+      if (block.peak + block.raised <= above()) continue;
       const next = this.#blocks[index + 1];
       for (let at = Math.max(0, placeIn(block, from)); at < block.steps.length; at++) {
         const step = block.steps[at] as Step;
         if (step.at >= to) return;
         const load = step.load + block.raised;
-        if (load <= above) continue;
+        if (load <= above()) continue;
         const end = block.steps[at + 1]?.at ?? (next === undefined ? to : firstOf(next));
         yield { from: Math.max(step.at, from), to: Math.min(end, to), load };
       }

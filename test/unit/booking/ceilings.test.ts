@@ -1,8 +1,11 @@
 /** `max_running` that is lowered or raised after bookings were accepted: they are at risk for it, and are not any more. */
 import { expect } from 'chai';
+import { maximaOf } from '../../../master/domain/limits/maxima.ts';
+import { Ceilings } from '../../../master/domain/plan/ceilings.ts';
 import { bookingFinders } from '../../../master/domain/alerts/booking-findings.ts';
 import { seenBooking } from '../../../master/domain/views/bookings.ts';
 import { answerTo, asked, type Asked, bookingIn, FROM } from './asked.ts';
+import { wish } from './planned.ts';
 import { BEGIN, HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
 import { noRows } from '../../helpers/task.ts';
 
@@ -307,5 +310,27 @@ describe('a booking and max_running that changes', () => {
       expect(book({ id: 'after', firstFrom: FROM + HOUR })).to.equal('conflict');
       expect(book({ id: 'after', firstFrom: FROM + HOUR + 30 * SECOND })).to.equal('done');
     });
+  });
+});
+
+describe('what ceilings leave of many executors', () => {
+  it('is not looked for where as much is left as was found already', () => {
+    const limit = { days: null, zone: 'UTC', paused: false };
+    const byDay = maximaOf([
+      { ...limit, from: '00:00', to: '12:00', maxRunning: 100 },
+      { ...limit, from: '12:00', to: '00:00', maxRunning: 200 },
+    ]);
+    const ceilings = new Ceilings();
+    const key = 'push';
+    const max = Number.POSITIVE_INFINITY;
+    for (let index = 0; index < 5_000; index++) {
+      const from = BEGIN + index * HOUR;
+      ceilings.take(wish(from, from + HOUR / 2, 1 + (index % 3), { ceilings: [{ key, max }] }));
+    }
+    const whole = { ceilings: [{ key, max, byDay: byDay ?? expect.fail() }] };
+    const looks = { left: 10_000 };
+    const year = wish(BEGIN, BEGIN + 5_000 * HOUR, 1, whole);
+    expect(ceilings.room(year, 1_000, looks)).to.equal(97);
+    expect(10_000 - looks.left).to.be.within(1, 50);
   });
 });

@@ -39,7 +39,7 @@ describe('Timeline', () => {
           expect(timeline.loadAt(from)).to.equal(naiveLoad(claims, from));
           for (const to of [from + 1, from + 30, END + 50]) {
             expect(timeline.peak(from, to)).to.equal(naivePeak(claims, from, to));
-            const stretches = [...timeline.stretches({ from, to }, 2)];
+            const stretches = [...timeline.stretches({ from, to }, () => 2)];
             for (let at = from; at < to; at++) {
               const load = naiveLoad(claims, at);
               const found = stretches.filter((one) => one.from <= at && at < one.to);
