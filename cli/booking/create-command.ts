@@ -75,12 +75,13 @@ export function createCommand(): Command {
         const made = await client.bookings.create(booking);
         output.say(made, made.booking_id);
       } catch (error) {
-        const problem = error instanceof SodaError ? error.problem : null;
-        if (!(error instanceof SodaError) || problem?.free === undefined) throw error;
-        const { free, limit } = problem;
+        if (!(error instanceof SodaError) || error.code !== 409) throw error;
+        const { free, limit } = error.problem ?? {};
         if (output.json) output.say({ code: 409, free, limit }, '');
-        const lines =
-          free.length > 0 ? suggestions(booking, free) : await remedies(client, booking, error);
+        const isAnyFree = free !== undefined && free.length > 0;
+        const lines = isAnyFree
+          ? suggestions(booking, free)
+          : await remedies(client, booking, error);
         throw new Failure([error.message, ...lines].join('\n'), ExitCode.conflict);
       }
     });
@@ -117,16 +118,19 @@ function requestOf(options: CreateOptions): BookingRequest & { from: string; to:
   };
 }
 
+const NOT_LOOKED = 'the master is too busy to look for what is free: ask again';
+
 /** What may help where nothing is free, of that only what whoever asks may do. */
 async function remedies(
   client: SodaClient,
   { type, requires = [], every }: BookingRequest,
   { problem }: SodaError,
 ): Promise<string[]> {
-  const none =
+  const looked =
     every === undefined
       ? 'no such window was found free in the days around it'
       : 'no other time near to it was found at which all of its windows fit';
+  const none = problem?.free === undefined ? NOT_LOOKED : looked;
   // It is named already, and no executor would help.
   if (problem?.limit !== undefined) return [none];
   const { role } = await client.whoami();

@@ -222,9 +222,13 @@ export class Master implements MasterHandle {
     const { state } = this.#engine;
     if (!('refusal' in outcome) || state === null) return outcome;
     const look = () => inPieces(withInstead(state, outcome, clock.now()), clock);
-    return lines.lists.during(look, undefined, asker).catch((error: unknown) => {
+    const { storeWatch } = this.#engine;
+    const looked = whileAsked((gone) =>
+      storeWatch.whileItAnswers(lines.lists.during(look, gone, asker), READ_MS_MAX),
+    );
+    return looked.catch((error: unknown) => {
       // It is refused, whether there is time to look for another or not.
-      if (error instanceof TooMany) return outcome;
+      if (error instanceof Unavailable) return outcome;
       throw error;
     });
   }

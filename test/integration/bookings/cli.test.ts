@@ -1,4 +1,6 @@
 /** `soda booking`, against a whole master: what is typed, what is said, and what is typed next. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createExecutor, type Executor } from '@soda-scheduler/executor-sdk';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
@@ -164,6 +166,31 @@ describe('soda booking', function () {
     ]);
     const { out } = await create(...from, '--json');
     expect(JSON.parse(out)).to.have.nested.property('free[0].count', 1);
+  });
+
+  it('says what may help also where the master had no time to look for what is free', async () => {
+    const busy = createServer(({ method, url: path = '' }, answer) => {
+      if (method === 'POST') {
+        answer.writeHead(409, { 'content-type': 'application/problem+json' });
+        answer.end(JSON.stringify({ title: 'conflict', status: 409, detail: 'none', code: 409 }));
+        return;
+      }
+      void fetch(`${url()}${path}`)
+        .then((found) => found.text())
+        .then((text) => answer.end(text));
+    });
+    await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = busy.address() as AddressInfo;
+      const at = ['--url', `http://127.0.0.1:${port}`];
+      const { code, err } = await create('--from', local(0), '--for', '2h', ...at);
+      expect(code).to.equal(4);
+      expect(err).to.include('soda: the master is too busy to look for what is free: ask again;');
+      expect(err).to.include('soda executor list --selector type=push\n');
+    } finally {
+      busy.close();
+      busy.closeAllConnections();
+    }
   });
 
   it('says of a task of it what cannot be another by the options that were typed', async () => {

@@ -1,6 +1,9 @@
 /** What is read from memory is what the rows have: nothing of it is shown before its commit. */
 import { expect } from 'chai';
 import { Unavailable } from '../../../master/application/master-handle.ts';
+import { ANY_TASK } from '../../../master/domain/model/task-filter.ts';
+import { HOUR, SECOND } from '../../helpers/domain.ts';
+import { asked } from '../booking/asked.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';
 
@@ -57,5 +60,34 @@ describe('a look at the types', () => {
     void refusalOf(harness.master.typesAfter('', 10)).then((answer) => (seen = answer));
     await settled();
     expect(seen).to.be.instanceOf(Unavailable);
+  });
+});
+
+describe('a booking that is refused', () => {
+  it('is told of times that are free only where lists leave it time for that', async () => {
+    const harness = createEngine();
+    const { ended } = await harness.engine.start();
+    ended.catch(() => undefined);
+    const book = () =>
+      harness.master.changeBooking({
+        type: 'bookingRequested',
+        booking: asked({ firstFrom: harness.clock.now() + HOUR }),
+      });
+    expect(await book())
+      .to.include({ kind: 'conflict' })
+      .and.to.have.property('free');
+    harness.store.held.add('listTasks');
+    const query = { ...ANY_TASK, beforeSeq: null, limit: 1 };
+    const lists = [1, 2].map(() => harness.master.lists.newest(query).catch(() => null));
+    await settled();
+    let answer: unknown;
+    void book().then((outcome) => (answer = outcome));
+    await settled();
+    expect(answer, 'lists are read').to.equal(undefined);
+    await harness.clock.pass(4 * SECOND);
+    expect(answer).to.include({ kind: 'conflict' }).and.to.not.have.property('free');
+    harness.store.release();
+    await Promise.all(lists);
+    await harness.engine.stop();
   });
 });

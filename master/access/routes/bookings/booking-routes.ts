@@ -61,7 +61,7 @@ export function bookingRoutes(): NamespaceRoute[] {
       method: 'POST',
       path: `${API_BASE}/booking`,
       summary:
-        'Book executors for a window. 409 where they are not free: `free` says when they are.',
+        'Book executors for a window. 409 where they are not free: `free` says when they are, but where the master is too busy to look.',
       body: { schema: bookingRequest, ...body },
       replies: { created: bookingResponse },
       handle: async (request, master) => {
