@@ -2,10 +2,11 @@
  * `npm run bench`: how fast the whole system is on this machine, embedded store and MariaDB side by side in one run.
  * Client, master, executors and database share its cores. `--help` says what else it measures.
  */
+import { appendFileSync } from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
 import type Table from 'cli-table3';
-import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
+import { type Mariadb, MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
 import { compareBookings } from './bookings/table.ts';
 import { compareBulk } from './bulk.ts';
 import { compareFeed } from './feed/table.ts';
@@ -13,7 +14,7 @@ import { compareJobs } from './jobs/table.ts';
 import { compareLists } from './lists.ts';
 import { compareLogs } from './logs.ts';
 import { comparePages } from './pages/table.ts';
-import { CONTENDERS } from './peers/cases.ts';
+import { contendersOf } from './peers/cases.ts';
 import { compareWithPeers } from './peers/table.ts';
 import { compareScale } from './scale/table.ts';
 import type { BenchStore, Scenario } from './scenario.ts';
@@ -36,7 +37,7 @@ const HELP = `npm run bench -- [one of these] [--quick]
               some minutes and 10 GB where temporary files are (TMPDIR)
   --scale     what a task costs with 0 to a million that wait, 64 to 10,000 executors, up to two million that have
               ended; and a kill -9 of the master. --most: also ten million that wait, twenty million that have ended
-  --peers     beside other libraries (bench/peers/); --only <part of a name>, --json <file>, --svg <file>
+  --peers     beside other libraries (bench/peers/); --only <part of a name>, once or more, --json <file>, --svg <file>
 
   --store <url>  with --pages: on that store alone, sqlite:<file> or mysql://..., which keeps what it was filled with
   --quick        each once, with a tenth of the tasks
@@ -57,10 +58,11 @@ const SCENARIO_NAMES = [
 ] as const;
 const flag = { type: 'boolean' } as const;
 const value = { type: 'string' } as const;
+const values = { type: 'string', multiple: true } as const;
 const OPTIONS = {
   ...{ lists: flag, bulk: flag, logs: flag, feed: flag, usage: flag },
   ...{ jobs: flag, bookings: flag, pages: flag, scale: flag, peers: flag },
-  ...{ quick: flag, most: flag, help: flag, store: value, only: value, json: value, svg: value },
+  ...{ quick: flag, most: flag, help: flag, store: value, only: values, json: value, svg: value },
 };
 /** Of a server that is to hold millions of rows; that of the tests has less. */
 const LARGE_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
@@ -108,8 +110,7 @@ const compare = asked[0] === undefined ? compareSpeed : scenarios[asked[0]];
 
 const needsMariadb = flags.store === undefined && !flags.peers;
 const isLarge = flags.pages || flags.scale;
-const mariadb = needsMariadb ? await startMariadb(isLarge ? LARGE_SERVER : USUAL_SERVER) : null;
-if (needsMariadb && mariadb === null) console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
+const mariadb = needsMariadb ? await findMariadb(isLarge ? LARGE_SERVER : USUAL_SERVER) : null;
 const stores: BenchStore[] =
   flags.store !== undefined
     ? [{ name: 'the given store', url: async () => flags.store as string }]
@@ -118,6 +119,7 @@ const stores: BenchStore[] =
         ...(mariadb === null ? [] : [{ name: 'MariaDB', url: () => mariadb.url() }]),
       ];
 const roundCount = flags.quick ? 1 : 3;
+if (flags.quick) console.log('--quick: a tenth of the tasks, each once');
 console.log(
   `${os.cpus().length} cores (${os.cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ` +
     `${roundCount} round${roundCount === 1 ? '' : 's'} where it varies: median (min to max)`,
@@ -129,6 +131,19 @@ await mariadb?.stop();
 // A measurement that failed may have left connections open.
 process.exit();
 
+/** Null where there is none, or it does not start, which is said. */
+async function findMariadb(options: readonly string[]): Promise<Mariadb | null> {
+  try {
+    const found = await startMariadb(options);
+    if (found === null) console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
+    return found;
+  } catch (error) {
+    console.error(`MariaDB is left out: ${(error as Error).message}`);
+    process.exitCode = 1;
+    return null;
+  }
+}
+
 function readFlags() {
   try {
     const { values } = parseArgs({ options: OPTIONS });
@@ -139,9 +154,15 @@ function readFlags() {
       if (values[option] !== undefined && !values[owner])
         throw new Error(`--${option} goes with --${owner}`);
     }
-    const { only } = values;
-    if (only !== undefined && !CONTENDERS.some(({ name }) => name.includes(only)))
-      throw new Error(`--only ${only}: nobody has that in the name`);
+    const stranger = values.only?.find((part) => contendersOf([part]).length === 0);
+    if (stranger !== undefined) {
+      const names = contendersOf(undefined).map(({ name }) => name);
+      throw new Error(
+        `--only ${stranger}: nobody has that in the name. There are ${names.join('; ')}`,
+      );
+    }
+    // Not only when all is measured.
+    for (const file of [values.json, values.svg]) if (file !== undefined) appendFileSync(file, '');
     return values;
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${HELP}`);

@@ -1,4 +1,5 @@
 /** What a scenario is given, and the table that it makes: a column for each store. */
+import { setTimeout as delay } from 'node:timers/promises';
 import Table from 'cli-table3';
 import { endAll, whenLost } from './system.ts';
 
@@ -16,6 +17,9 @@ export interface Scenario {
   readonly roundCount: number;
 }
 
+/** No measurement takes half as long: a master may wait for a disk for ever. */
+const MEASUREMENT_MS_MAX = 20 * 60_000;
+
 /**
  * A line on stderr for each measurement: some take minutes. One that fails is told there, gives null, and the rest go
  * on: the run ends with 1.
@@ -25,9 +29,10 @@ export async function attempt<Result>(
   measure: () => Promise<Result>,
 ): Promise<Result | null> {
   const begun = performance.now();
+  const over = new AbortController();
   const seconds = (): string => `${((performance.now() - begun) / 1_000).toFixed(0)} s`;
   try {
-    const result = await Promise.race([whenLost(), measure()]);
+    const result = await Promise.race([whenLost(), tooLate(over.signal), measure()]);
     process.stderr.write(`${name}: ${seconds()}\n`);
     return result;
   } catch (error) {
@@ -35,7 +40,14 @@ export async function attempt<Result>(
     process.exitCode = 1;
     await endAll();
     return null;
+  } finally {
+    over.abort();
   }
+}
+
+async function tooLate(signal: AbortSignal): Promise<never> {
+  await delay(MEASUREMENT_MS_MAX, undefined, { signal });
+  throw new Error(`no end within ${MEASUREMENT_MS_MAX / 60_000} minutes`);
 }
 
 export const FAILED = 'failed';

@@ -102,3 +102,11 @@ export const CONTENDERS: readonly Contender[] = [
     counts: { 1: 4_000, 10: 8_000, best: 8_000, paced: 500 },
   },
 ];
+
+/** In whose name one of these is, in whatever case; all where nobody is named. */
+export function contendersOf(parts: readonly string[] | undefined): readonly Contender[] {
+  if (parts === undefined) return CONTENDERS;
+  return CONTENDERS.filter(({ name }) =>
+    parts.some((part) => name.toLowerCase().includes(part.toLowerCase())),
+  );
+}

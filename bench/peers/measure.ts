@@ -11,7 +11,6 @@ import { type BenchMaster, start, startMaster, startSink } from '../system.ts';
 import {
   BATCH_COUNT,
   type Contender,
-  CONTENDERS,
   type ServerName,
   type Shape,
   SHAPES,
@@ -29,6 +28,7 @@ const PER_SECOND = 50;
 export interface Sample {
   readonly contender: string;
   readonly shape: Shape;
+  readonly taskCount: number;
   readonly tasksPerSecond: number;
   /** Milliseconds from submit to handler, sorted. */
   readonly waitedMs: readonly number[];
@@ -51,7 +51,14 @@ interface Servers {
 function openServers(): Servers {
   const mariadb = async (): Promise<PeerServer | null> => {
     const server = await startMariadb(['--innodb-log-file-size=96M']);
-    return server && { url: '', fresh: () => server.url(), stop: () => server.stop() };
+    return (
+      server && {
+        url: '',
+        hasEnded: false,
+        fresh: () => server.url(),
+        stop: () => server.stop(),
+      }
+    );
   };
   const starts: Record<Exclude<ServerName, 'sqlite'>, () => Promise<PeerServer | null>> = {
     'redis always': () => startRedis('always'),
@@ -64,9 +71,10 @@ function openServers(): Servers {
   return {
     urlOf: async (name) => {
       if (name === 'sqlite') return '';
-      const server = begun.get(name) ?? starts[name]();
-      begun.set(name, server);
-      return (await server)?.fresh() ?? null;
+      const known = await begun.get(name);
+      // What did not start is not tried again; what has ended since is.
+      if (known === undefined || known?.hasEnded) begun.set(name, starts[name]());
+      return (await begun.get(name))?.fresh() ?? null;
     },
     // What did not start has been told by those who asked for it.
     stop: async () => {
@@ -88,19 +96,18 @@ function installLibraries(): void {
 export async function comparePeers({
   roundCount,
   scale,
-  only,
+  contenders,
 }: {
   roundCount: number;
   scale: number;
-  only: string | null;
+  contenders: readonly Contender[];
 }): Promise<Compared> {
   installLibraries();
   const servers = openServers();
   const samples: Sample[] = [];
   const leftOut = new Set<string>();
-  const wanted = CONTENDERS.filter(({ name }) => only === null || name.includes(only));
   for (let round = 0; round < roundCount; round++) {
-    for (const contender of wanted) {
+    for (const contender of contenders) {
       for (const shape of SHAPES) {
         const full = contender.counts[shape];
         if (full === undefined) continue;
@@ -172,7 +179,7 @@ async function measure(
   await master?.stop();
   sink?.close();
   waitedMs.sort((a, b) => a - b);
-  return { contender: name, shape, tasksPerSecond, waitedMs, cpuUs };
+  return { contender: name, shape, taskCount: count, tasksPerSecond, waitedMs, cpuUs };
 }
 
 async function cpuOf(master: BenchMaster | null): Promise<number> {

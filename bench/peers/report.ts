@@ -65,10 +65,12 @@ export async function writeJson(file: string, { samples, leftOut }: Compared): P
     p50Ms: Number(percentile(waitedMs, 0.5)),
     p99Ms: Number(percentile(waitedMs, 0.99)),
   }));
-  await writeFile(file, `${JSON.stringify({ machine, leftOut, samples: measured }, null, 1)}\n`);
+  const report = { at: new Date().toISOString(), machine, leftOut, samples: measured };
+  await writeFile(file, `${JSON.stringify(report, null, 1)}\n`);
 }
 
-const BAR_PX = { height: 16, gap: 6, labels: 250, width: 420, margin: 12 };
+const BAR_PX = { height: 16, gap: 6, labels: 330, width: 420, margin: 12, head: 28 };
+const TITLE = 'Tasks a second: median of all rounds, and a line from the least to the most';
 
 /** Bars of the best rate of each, one by one and in batches, with a line from the least to the most; for both themes. */
 export function chartOf({ samples }: Compared): string {
@@ -83,11 +85,11 @@ export function chartOf({ samples }: Compared): string {
     });
     rows.push(...found.sort((a, b) => b.figure.median - a.figure.median));
   }
-  const { height, gap, labels, width, margin } = BAR_PX;
+  const { height, gap, labels, width, margin, head } = BAR_PX;
   const most = Math.max(...rows.map(({ figure }) => figure.max), 1);
   const x = (value: number): number => Math.round((value / most) * width);
   const bars = rows.map(({ label, figure }, index) => {
-    const y = margin + index * (height + gap);
+    const y = head + margin + index * (height + gap);
     const middle = y + height / 2;
     const kind = label.startsWith('Soda') ? 'ours' : 'peer';
     return [
@@ -97,10 +99,10 @@ export function chartOf({ samples }: Compared): string {
       `<text x="${labels + x(figure.max) + 6}" y="${middle}">${Math.round(figure.median)}</text>`,
     ].join('');
   });
-  const size = `${labels + width + 70} ${rows.length * (height + gap) + 2 * margin}`;
+  const size = `${labels + width + 70} ${rows.length * (height + gap) + 2 * margin + head}`;
   const style =
     'text{font:12px system-ui,sans-serif;fill:#24292f;dominant-baseline:central}.label{text-anchor:end}' +
-    '.ours{fill:#0969da}.peer{fill:#afb8c1}path{stroke:#57606a}' +
-    '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.ours{fill:#4493f8}.peer{fill:#484f58}path{stroke:#9198a1}}';
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}" role="img"><title>Tasks a second, median of all rounds</title><style>${style}</style>${bars.join('')}</svg>\n`;
+    '.ours{fill:#54aeff}.peer{fill:#afb8c1}path{stroke:#24292f}' +
+    '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.ours{fill:#1f6feb}.peer{fill:#484f58}path{stroke:#e6edf3}}';
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}" role="img"><title>${TITLE}</title><style>${style}</style><text x="${margin}" y="${head}">${TITLE}</text>${bars.join('')}</svg>\n`;
 }

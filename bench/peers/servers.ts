@@ -5,17 +5,20 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chown, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../../test/helpers/free-port.ts';
+import { makeFolder } from '../system.ts';
+
+const START_MS = 30_000;
 
 export interface PeerServer {
   readonly url: string;
+  /** Another has to be started. */
+  readonly hasEnded: boolean;
   /** Of its own, where cases must not share one. */
   fresh(): Promise<string>;
   stop(): Promise<void>;
@@ -30,9 +33,13 @@ async function hasProgram(name: string): Promise<boolean> {
   );
 }
 
-async function reachable(port: number, child: ChildProcess): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`);
+const endOf = ({ exitCode, signalCode }: ChildProcess): number | string | null =>
+  exitCode ?? signalCode;
+
+async function reachable(name: string, port: number, child: ChildProcess): Promise<void> {
+  for (const deadline = performance.now() + START_MS; ; ) {
+    if (endOf(child) !== null) throw new Error(`${name} ended with ${endOf(child)}`);
+    if (performance.now() > deadline) throw new Error(`${name} did not start in ${START_MS} ms`);
     const socket = connect(port, '127.0.0.1');
     const open = await once(socket, 'connect').then(
       () => true,
@@ -66,27 +73,30 @@ async function started(
   const port = await freePort();
   const { path, args, owner, signal = 'SIGTERM' } = programAt(port);
   const child = spawn(path, args, { stdio: 'ignore', ...owner });
-  const kill = () => {
-    child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
-  };
-  process.once('exit', kill);
-  await reachable(port, child);
+  const kill = () => child.kill('SIGKILL');
+  process.prependOnceListener('exit', kill);
+  await reachable(path, port, child).catch((error: unknown) => {
+    kill();
+    throw error;
+  });
   const url = `${scheme}://127.0.0.1:${port}`;
   return {
     url,
+    get hasEnded() {
+      return endOf(child) !== null;
+    },
     fresh: async () => url,
     stop: async () => {
+      if (endOf(child) === null) {
+        const exited = once(child, 'exit');
+        child.kill(signal);
+        await exited;
+      }
       process.removeListener('exit', kill);
-      const exited = once(child, 'exit');
-      child.kill(signal);
-      await exited;
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
-
-const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'soda-peer-'));
 
 /** Null where it is not installed. */
 export async function startRedis(fsync: 'always' | 'everysec'): Promise<PeerServer | null> {
@@ -127,7 +137,11 @@ export async function startPostgres(): Promise<PeerServer | null> {
   if (owner !== null) await chown(folder, owner.uid, owner.gid);
   const data = join(folder, 'data');
   const made = ['-D', data, '-U', 'bench', '-A', 'trust', '--no-sync'];
-  await run(pathOf('initdb'), made, { cwd: folder, ...owner });
+  const making = run(pathOf('initdb'), made, { cwd: folder, ...owner });
+  const callOff = () => making.child.kill('SIGKILL');
+  process.prependOnceListener('exit', callOff);
+  await making;
+  process.removeListener('exit', callOff);
   const server = await started('postgres', folder, (port) => {
     const at = ['-k', folder, '-h', '127.0.0.1', '-p', `${port}`, '-D', data];
     const args = [...at, '-c', 'shared_buffers=512MB', '-c', 'max_connections=300'];
@@ -150,5 +164,12 @@ export async function startPostgres(): Promise<PeerServer | null> {
     await run(pathOf('createdb'), [...at, database]);
     return `postgres://bench@127.0.0.1:${port}/${database}`;
   };
-  return { ...server, fresh };
+  return {
+    url: server.url,
+    get hasEnded() {
+      return server.hasEnded;
+    },
+    fresh,
+    stop: () => server.stop(),
+  };
 }

@@ -1,5 +1,6 @@
 /** Tasks a second and what the master needs for each, and how long one waits that finds an idle executor. */
 import { Agent } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { API_BASE } from '@soda-scheduler/protocol';
 import { load, post } from '../load.ts';
 import { start, startMaster, startSink } from '../system.ts';
@@ -101,13 +102,16 @@ export async function measureLatency(
   const executor = start('./speed/handler.ts', [master.url]);
   const agent = new Agent({ keepAlive: true });
   const count = LATENCY_PER_SECOND * seconds;
+  const accepted: Promise<void>[] = [];
+  const begun = performance.now();
   for (let sent = 0; sent < count; sent++) {
+    await delay(begun + (sent * 1_000) / LATENCY_PER_SECOND - performance.now());
     const sentAt = performance.timeOrigin + performance.now();
     const task = { type: 'timed', params: { sentAt } };
     const body = JSON.stringify({ task, user: { group: 'bench' } });
-    await post(agent, master.url, `${API_BASE}/task/submit`, body);
-    await new Promise((resolve) => setTimeout(resolve, 1000 / LATENCY_PER_SECOND));
+    accepted.push(post(agent, master.url, `${API_BASE}/task/submit`, body));
   }
+  await Promise.all(accepted);
   const { waitedMs } = await executor.ask<{ waitedMs: number[] }>();
   agent.destroy();
   await executor.stop();

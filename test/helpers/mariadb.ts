@@ -183,7 +183,13 @@ GRANT ALL ON *.* TO soda@'127.0.0.1' WITH GRANT OPTION;
   let server: ChildProcess;
   const start = async (): Promise<void> => {
     server = spawn(binary, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    await ready(server);
+    const callOff = (): void => void server.kill('SIGKILL');
+    process.prependOnceListener('exit', callOff);
+    await ready(server).catch((error: unknown) => {
+      callOff();
+      throw error;
+    });
+    process.off('exit', callOff);
   };
   await start();
   return {
