@@ -10,7 +10,7 @@ export type ServerName =
 
 /**
  * One by one from 64 calls at a time to one worker, to ten, and to the best; to the best in batches; and fifty a second,
- * one after another, to ten.
+ * at an even pace, to ten.
  */
 export const SHAPES = ['1', '10', 'best', 'batch', 'paced'] as const;
 export type Shape = (typeof SHAPES)[number];
@@ -66,7 +66,7 @@ const ours = (name: string, server: 'sqlite' | 'mariadb'): Contender[] => [
 
 const REDIS_COUNTS = { 1: 3_000, 10: 10_000, best: 15_000, paced: 500 };
 
-export const CONTENDERS: readonly Contender[] = [
+const CONTENDERS: readonly Contender[] = [
   ...ours('SQLite', 'sqlite'),
   ...ours('MariaDB', 'mariadb'),
   ...(['always', 'everysec'] as const).flatMap((fsync): Contender[] => [
