@@ -4,8 +4,8 @@
  *
  * Not `proper-lockfile` (4.1.2: with its three dependencies 22 KB of the bundle). That goes by the time of a folder that its
  * holder touches again and again: whoever stands still for longer, by Ctrl-Z or a laptop that sleeps, loses it and writes
- * on, and of one that was killed it keeps others for as long. Of containers of one host name, which know nothing of each
- * other's processes, it is all there is to go by: there whoever loses it is told before he writes on.
+ * on, and of one that was killed it keeps others for as long. Of other hosts and containers, whose processes nobody here
+ * knows, it is all there is to go by: there whoever loses it is told before he writes on.
  */
 import { readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -22,14 +22,14 @@ interface Holder {
   readonly pidSpace?: string;
 }
 
-/** A holder in another container is gone once it has not said for so long that it writes. */
+/** A holder on another host, or in another container, is gone once it has not said for so long that it writes. */
 const SILENT_MS = 600_000;
 
 /** @returns What the lock says, for those below. @throws {Failure} another process writes the file, or may do so. */
 export async function lockFile(name: string): Promise<string> {
   const lock = lockOf(name);
   const { pid } = process;
-  const times = { bootId: await bootIdOf(), startedAt: await startedAtOf(pid) };
+  const times = { bootId: await bootIdOf(), startedAt: (await processOf(pid)).startedAt };
   const own: Holder = { pid, host: hostname(), ...times, pidSpace: await pidSpaceOf() };
   const text = JSON.stringify(own);
   if (await isMade(lock, text)) return text;
@@ -93,22 +93,26 @@ async function holderOf(lock: string): Promise<Holder | null> {
   }
 }
 
-/** Of another host nobody here knows. */
 async function isGone(lock: string): Promise<boolean> {
   const holder = await holderOf(lock);
-  if (holder === null || holder.host !== hostname()) return false;
-  const { pid, bootId = '', startedAt = '', pidSpace = '' } = holder;
+  if (holder === null) return false;
+  const { pid, host, bootId = '', startedAt = '', pidSpace = '' } = holder;
+  if (host !== hostname()) return isSilent(lock);
   if (differs(bootId, await bootIdOf())) return true;
-  if (differs(pidSpace, await pidSpaceOf())) {
-    const found = await stat(lock).catch(() => null);
-    return found === null || Date.now() - found.mtimeMs > SILENT_MS;
-  }
+  if (differs(pidSpace, await pidSpaceOf())) return isSilent(lock);
   try {
     process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
-  return differs(startedAt, await startedAtOf(pid));
+  const { state, startedAt: since } = await processOf(pid);
+  // One that its parent has yet to ask for its end writes nothing any more.
+  return state === 'Z' || differs(startedAt, since);
+}
+
+async function isSilent(lock: string): Promise<boolean> {
+  const found = await stat(lock).catch(() => null);
+  return found === null || Date.now() - found.mtimeMs > SILENT_MS;
 }
 
 const differs = (told: string, found: string): boolean =>
@@ -123,10 +127,11 @@ async function bootIdOf(): Promise<string> {
 const pidSpaceOf = (): Promise<string> => readlink('/proc/self/ns/pid').catch(() => '');
 
 /** Empty: there is no such process, or it cannot be looked at. */
-async function startedAtOf(pid: number): Promise<string> {
+async function processOf(pid: number): Promise<{ state: string; startedAt: string }> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The 22nd field; the second is a name in brackets, which may hold anything.
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  // The third field, and the 22nd; the second is a name in brackets, which may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', startedAt: fields[19] ?? '' };
 }
 
 async function refusal(name: string): Promise<Failure> {

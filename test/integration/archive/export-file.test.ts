@@ -1,10 +1,15 @@
 /** One export at a time writes a file. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { ExportFile } from '../../../cli/history/export-file.ts';
+import { eventually } from '../../helpers/system/wait.ts';
+
+/** Long enough to be gone, where that is all there is to go by. */
+const silent = (): Date => new Date(Date.now() - 11 * 60_000);
 
 describe('the file of an export', () => {
   let directory: string;
@@ -47,8 +52,29 @@ describe('the file of an export', () => {
     await file.close();
     await writeFile(`${name}.lock`, JSON.stringify({ pid, host: 'elsewhere' }));
     expect(await refused()).to.include(`(process ${pid} on elsewhere)`);
+    await utimes(`${name}.lock`, silent(), silent());
+    await (await open()).close();
     await writeFile(`${name}.lock`, '');
     expect(await refused()).to.include(`delete ${name}.lock`);
+  });
+
+  it('is free once its process has ended, though its parent has not asked for that', async function () {
+    // Told by Linux only.
+    if (process.platform !== 'linux') this.skip();
+    const first = await open();
+    const held = JSON.parse(await readFile(`${name}.lock`, 'utf8')) as object;
+    await first.close();
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60']);
+    try {
+      const pid = Number((await once(parent.stdout, 'data')).toString());
+      const isOver = async () => / Z /.test(await readFile(`/proc/${pid}/stat`, 'utf8'));
+      await eventually('it has ended', isOver);
+      const { startedAt: _, ...same } = held as { readonly startedAt: string };
+      await writeFile(`${name}.lock`, JSON.stringify({ ...same, pid }));
+      await (await open()).close();
+    } finally {
+      parent.kill();
+    }
   });
 
   it('is free once its process is gone, and another has its id', async function () {
@@ -72,8 +98,8 @@ describe('the file of an export', () => {
     const first = await open();
     const held = JSON.parse(await readFile(`${name}.lock`, 'utf8')) as object;
     // It says again and again that it writes.
-    const silent = new Date(Date.now() - 11 * 60_000);
-    await utimes(`${name}.lock`, silent, silent);
+    const long = silent();
+    await utimes(`${name}.lock`, long, long);
     const { now } = performance;
     performance.now = () => now.call(performance) + 2_000;
     try {
@@ -81,13 +107,13 @@ describe('the file of an export', () => {
     } finally {
       performance.now = now;
     }
-    expect((await stat(`${name}.lock`)).mtimeMs).to.be.greaterThan(silent.getTime() + 60_000);
+    expect((await stat(`${name}.lock`)).mtimeMs).to.be.greaterThan(long.getTime() + 60_000);
     await first.close();
     // Here there is no such process.
     const { pid } = spawnSync(process.execPath, ['--version']);
     await writeFile(`${name}.lock`, JSON.stringify({ ...held, pid, pidSpace: 'pid:[1]' }));
     expect(await refused()).to.match(/^another export writes/);
-    await utimes(`${name}.lock`, silent, silent);
+    await utimes(`${name}.lock`, long, long);
     await (await open()).close();
   });
 
