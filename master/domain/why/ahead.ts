@@ -44,7 +44,8 @@ export function aheadOf(asked: Asked, takers: readonly Executor[]): Ahead {
   const position = positionOf(asked.task);
   const pools = poolsOf(takers);
   const queues: Queue[] = [];
-  let count = 0;
+  // As if it were let in: then those are too that are held before it, and stand in no lane yet.
+  let count = asked.task.state === 'held' ? 0 : asked.heldBefore;
   let isAtLeast = false;
   let lookCount = 0;
   for (const kind of asked.state.kinds.values()) {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { changing } from '../../helpers/task.ts';
 import { GateBench } from '../../helpers/gates.ts';
 import { book, bookedScenarios } from '../../helpers/why/booked.ts';
-import { ofGroup, setLimit } from '../../helpers/why/build.ts';
+import { ofGroup, setLimit, setType } from '../../helpers/why/build.ts';
 import { make } from '../../helpers/why/change.ts';
 import { scenarios } from '../../helpers/why/scenarios.ts';
 
@@ -47,6 +47,23 @@ describe('why a task waits', () => {
 });
 
 describe('why a task is where it is', () => {
+  it('held behind as many as executors are free: these come first once it is let in', async () => {
+    await setType(bench, { limits: { concurrency: { pointer: '/film', max: 1 } } });
+    await bench.connect('x', 'y');
+    const params = '{"film":"tenet"}';
+    await bench.submit({ id: 'first', params }, { id: 'second', params });
+    await bench.submit({ id: 'asked', params });
+    bench.offers();
+    const { change, behind } = await bench.wholeWhy('asked');
+    expect(change?.message).to.equal('Raise limits.concurrency of type echo to 3.');
+    const then = '1 executor would be free, and 1 task comes first.';
+    expect(behind.map(({ message }) => message)).to.deep.equal([then]);
+    await makeChange();
+    expect(bench.offers()).to.deep.equal(['second']);
+    await makeChange();
+    expect(bench.offers()).to.include('asked');
+  });
+
   it('paused, as all namespaces are: it starts once that is over', async () => {
     await bench.connect('x');
     const pause = { by: null, reason: null, until: null };
