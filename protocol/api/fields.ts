@@ -83,7 +83,7 @@ export const countInQuery = (max: number) =>
 export const waitInQuery = z.preprocess(
   (given) => (typeof given === 'string' && /^\d{1,2}$/.test(given) ? Number(given) : given),
   z
-    .int()
+    .int(`expected a whole number from 0 to ${HTTP_LIMITS.eventWaitSeconds}, in decimal`)
     .min(0)
     .max(HTTP_LIMITS.eventWaitSeconds)
     .default(0)

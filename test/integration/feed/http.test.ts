@@ -145,6 +145,8 @@ describe('the feed over HTTP', () => {
     for (const kind of ['task.finished', 'task', 'user', 'user.of_its_own']) {
       expect(await asked(`after=now&kind=${kind}`), kind).to.include({ level: 'ends' });
     }
+    const refused = await face.get(`${EVENTS}?wait=-1`, admin);
+    expect(JSON.stringify(refused.json())).to.include('a whole number from 0 to 30');
   });
 
   it('rests where a page has found nothing and there are more', async () => {
