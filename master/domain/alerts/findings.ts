@@ -19,7 +19,8 @@ import { bookingFinders } from './booking-findings.ts';
 import { commandIn } from './command.ts';
 import { fieldsOf, secondsOf, waitFields } from './fields.ts';
 import { type AlertKind, type AlertRule, speaksIn, speaksOf } from './rule.ts';
-import { isOfThose, type RemedyTurns } from './turns.ts';
+import { isStillThere } from './remedy.ts';
+import type { RemedyTurns } from './turns.ts';
 
 /** What there is to be looked at. */
 export interface Looked {
@@ -337,7 +338,7 @@ function ofHead(
   if (refusal === null) return finding;
   const key = JSON.stringify([rule.name, subject, refusal.key]);
   const asked = () => {
-    for (const remedy of refusal.remedies()) if (isOfThose(state, remedy)) return mend(remedy);
+    for (const remedy of refusal.remedies()) if (isStillThere(state, remedy)) return mend(remedy);
     return mend(undefined);
   };
   return { ...finding, asks: { key, asked } };

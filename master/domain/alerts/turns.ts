@@ -2,20 +2,6 @@
  * Whose turn it is to be asked what would start it: that takes a look at all that comes before, so only some are asked in each
  * look. In memory only.
  */
-import type { State } from '../state/state.ts';
-import type { Remedy } from '../why/asked.ts';
-
-const OF_EXECUTOR = 'executor/';
-
-/** Whoever it is about is still there: the look that has found it rests before it is asked. */
-export function isOfThose(
-  { executors }: Pick<State, 'executors'>,
-  { change: { action, target } }: Remedy,
-): boolean {
-  if (action === 'start_executor' || target?.startsWith(OF_EXECUTOR) !== true) return true;
-  return executors.has(target.slice(OF_EXECUTOR.length));
-}
-
 export class RemedyTurns {
   /** That were found last, and have been asked: who was asked longest ago comes first. */
   #asked: readonly string[] = [];

@@ -1,5 +1,5 @@
 /** How much of what may run at a time is booked, whichever executors there are: of all tasks, of a type, of a group. */
-import { type Claim, Timeline } from './timeline.ts';
+import { type Claim, type Span, Timeline } from './timeline.ts';
 import type { Ceiling, Wish } from './divide.ts';
 import { type Looks, takeLooks } from './looks.ts';
 
@@ -53,7 +53,7 @@ export class Ceilings {
   /** When the room below them changes for windows such as that, nearest to its beginning: in that span for times of the day. */
   *changesNear(
     { ceilings, from, leadMs }: Wish,
-    within: { readonly from: number; readonly to: number },
+    within: Span,
     countMax: number,
   ): Generator<number> {
     for (const { key, max, byDay } of ceilings) {

@@ -8,12 +8,7 @@ import type { Pieces } from '../pieces.ts';
 import type { Ceilings } from './ceilings.ts';
 import { type Place, roomThroughout, type Wish } from './divide.ts';
 import { costIn, type Looks, takeLooks } from './looks.ts';
-
-/** Half-open. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
+import type { Span } from './timeline.ts';
 
 /** So many executors are free for all of it. */
 export interface FreeWindow {

@@ -8,11 +8,11 @@ import { servesFirst } from '../queue/junctions.ts';
 import { Ceilings, type Taken } from './ceilings.ts';
 import { type BookedPool, hasLost, isSamePool, without } from './booked-pool.ts';
 import { type Ceiling, divide, type Part, type Place, roomIn, type Wish } from './divide.ts';
-import { freeIn, type FreeWindow, type Span } from './free.ts';
+import { freeIn, type FreeWindow } from './free.ts';
 import { costIn, type Looks, takeLooks } from './looks.ts';
 import { isBound, isLacking, type PlannedWindow } from './planned-window.ts';
 import { PoolBook } from './pool-book.ts';
-import type { Claim } from './timeline.ts';
+import type { Claim, Span } from './timeline.ts';
 
 interface Held {
   readonly window: PlannedWindow;

@@ -13,7 +13,7 @@ export interface Claim {
 }
 
 /** Half-open. */
-interface Span {
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
