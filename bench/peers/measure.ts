@@ -51,14 +51,7 @@ interface Servers {
 function openServers(): Servers {
   const mariadb = async (): Promise<PeerServer | null> => {
     const server = await startMariadb(['--innodb-log-file-size=96M']);
-    return (
-      server && {
-        url: '',
-        hasEnded: false,
-        fresh: () => server.url(),
-        stop: () => server.stop(),
-      }
-    );
+    return server && { url: '', fresh: () => server.url(), stop: () => server.stop() };
   };
   const starts: Record<Exclude<ServerName, 'sqlite'>, () => Promise<PeerServer | null>> = {
     'redis always': () => startRedis('always'),

@@ -17,8 +17,8 @@ const START_MS = 30_000;
 
 export interface PeerServer {
   readonly url: string;
-  /** Another has to be started. */
-  readonly hasEnded: boolean;
+  /** Another has to be started. Absent: nobody knows. */
+  readonly hasEnded?: boolean | undefined;
   /** Of its own, where cases must not share one. */
   fresh(): Promise<string>;
   stop(): Promise<void>;
