@@ -1,7 +1,11 @@
-/** A master in a process of its own, as it is in production; prints its URL and stops on SIGTERM. */
+/**
+ * A master in a process of its own, as it is in production; prints its URL and stops on SIGTERM.
+ * Argument: the clone that it is taken from, without one this.
+ */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { loadConfig, runMaster } from '@soda-scheduler/master';
+import { packageOf } from './beside/clone.ts';
 
+const { loadConfig, runMaster } = await packageOf('master', process.argv[2]);
 const loaded = loadConfig({ env: process.env, flags: {} });
 if ('problems' in loaded) throw new Error(loaded.problems.join('\n'));
 const master = await runMaster(loaded.config, { logTo: process.stderr });

@@ -53,8 +53,12 @@ export function read(agent: Agent, url: string): Promise<string> {
   });
 }
 
+export function percentileMs(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
 export function percentile(sorted: readonly number[], share: number): string {
-  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+  return percentileMs(sorted, share).toFixed(1);
 }
 
 /** Of sorted milliseconds. */

@@ -4,9 +4,12 @@
  */
 import { appendFileSync } from 'node:fs';
 import os from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type Table from 'cli-table3';
 import { type Mariadb, MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
+import { problemOf } from './beside/clone.ts';
+import { compareBeside } from './beside/table.ts';
 import { compareBookings } from './bookings/table.ts';
 import { compareBulk } from './bulk.ts';
 import { compareFeed } from './feed/table.ts';
@@ -37,12 +40,16 @@ const HELP = `npm run bench -- [one of these] [--quick]
               some minutes and 10 GB where temporary files are (TMPDIR)
   --scale     what a task costs with 0 to a million that wait, 64 to 10,000 executors, up to two million that have
               ended; and a kill -9 of the master. --most: also ten million that wait, twenty million that have ended
+  --beside <folder>
+              whether a change made it slower: the same as with none of these, in five turns with another clone, which
+              has been installed and built. Slower by more than 3 % and more than the spread is a defect
   --peers     beside other libraries (bench/peers/); --only <part of a name>, once or more, --json <file>, --svg <file>
 
   --store <url>  with --pages: on that store alone, sqlite:<file> or mysql://..., which keeps what it was filled with
   --quick        each once, with a tenth of the tasks
 
-Some minutes each; --peers takes twenty, and installs their libraries at first; --scale --most half an hour and 30 GB.
+Some minutes each; --beside takes twenty, and --peers, which installs their libraries at first; --scale --most half
+an hour and 30 GB.
 `;
 const SCENARIO_NAMES = [
   'lists',
@@ -54,15 +61,16 @@ const SCENARIO_NAMES = [
   'bookings',
   'pages',
   'scale',
+  'beside',
   'peers',
 ] as const;
 const flag = { type: 'boolean' } as const;
 const value = { type: 'string' } as const;
 const values = { type: 'string', multiple: true } as const;
 const OPTIONS = {
-  ...{ lists: flag, bulk: flag, logs: flag, feed: flag, usage: flag },
-  ...{ jobs: flag, bookings: flag, pages: flag, scale: flag, peers: flag },
-  ...{ quick: flag, most: flag, help: flag, store: value, only: values, json: value, svg: value },
+  ...{ lists: flag, bulk: flag, logs: flag, feed: flag, usage: flag, jobs: flag, bookings: flag },
+  ...{ pages: flag, scale: flag, peers: flag, quick: flag, most: flag, help: flag },
+  ...{ beside: value, store: value, only: values, json: value, svg: value },
 };
 /** Of a server that is to hold millions of rows; that of the tests has less. */
 const LARGE_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
@@ -88,6 +96,11 @@ if (flags.help) {
   console.log(HELP);
   process.exit(0);
 }
+const problem = flags.beside === undefined ? null : problemOf(flags.beside);
+if (problem !== null) {
+  console.error(problem);
+  process.exit(2);
+}
 
 const scenarios: Record<
   (typeof SCENARIO_NAMES)[number],
@@ -101,11 +114,12 @@ const scenarios: Record<
   jobs: compareJobs,
   bookings: compareBookings,
   pages: comparePages,
+  beside: (scenario) => compareBeside(scenario, path.resolve(flags.beside as string)),
   scale: (scenario) => compareScale(scenario, { most: flags.most ?? false }),
   peers: (scenario) =>
     compareWithPeers(scenario, { only: flags.only, json: flags.json, svg: flags.svg }),
 };
-const asked = SCENARIO_NAMES.filter((name) => flags[name]);
+const asked = SCENARIO_NAMES.filter((name) => flags[name] !== undefined);
 const compare = asked[0] === undefined ? compareSpeed : scenarios[asked[0]];
 
 const needsMariadb = flags.store === undefined && !flags.peers;
@@ -147,7 +161,7 @@ async function findMariadb(options: readonly string[]): Promise<Mariadb | null> 
 function readFlags() {
   try {
     const { values } = parseArgs({ options: OPTIONS });
-    const names = SCENARIO_NAMES.filter((name) => values[name]);
+    const names = SCENARIO_NAMES.filter((name) => values[name] !== undefined);
     if (names.length > 1) throw new Error(`one at a time: --${names.join(', --')}`);
     for (const option of Object.keys(OWN_OPTIONS) as (keyof typeof OWN_OPTIONS)[]) {
       const owner = OWN_OPTIONS[option];

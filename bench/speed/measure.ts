@@ -6,7 +6,10 @@ import { load, post } from '../load.ts';
 import { start, startMaster, startSink } from '../system.ts';
 
 const EXECUTOR_COUNT = 64;
-export const LATENCY_PER_SECOND = 50;
+const LATENCY_PER_SECOND = 50;
+export const LATENCY_NAME = `submit to handler start, ${LATENCY_PER_SECOND}/s`;
+
+export const latencySeconds = (scale: number): number => Math.max(2, 10 * scale);
 
 export interface Throughput {
   readonly name: string;
@@ -40,10 +43,11 @@ export const throughputs: readonly Throughput[] = [
   },
 ];
 
-/** Which master: its settings, and what starts it. */
+/** Which master: its settings, what starts it, and the clone that it and the SDK are taken from. */
 export interface MasterKind {
   readonly env?: NodeJS.ProcessEnv;
   readonly script?: string;
+  readonly clone?: string;
 }
 
 interface Measured {
@@ -56,9 +60,10 @@ interface Measured {
 export async function measureThroughput(
   databaseUrl: string | null,
   wanted: Throughput,
-  { env, script }: MasterKind = {},
+  { env, script, clone }: MasterKind = {},
 ): Promise<Measured> {
-  const master = await startMaster(databaseUrl, undefined, env, { script });
+  const args = clone === undefined ? [] : [clone];
+  const master = await startMaster(databaseUrl, undefined, env, { script, args });
   const sink = await startSink();
   const fleet = start('./fleet.ts', [master.url, String(EXECUTOR_COUNT)]);
   await fleet.message();
@@ -97,9 +102,12 @@ export async function measureThroughput(
 export async function measureLatency(
   databaseUrl: string | null,
   seconds: number,
+  { clone }: Pick<MasterKind, 'clone'> = {},
 ): Promise<number[]> {
-  const master = await startMaster(databaseUrl);
-  const executor = start('./speed/handler.ts', [master.url]);
+  const args = clone === undefined ? [] : [clone];
+  const master = await startMaster(databaseUrl, undefined, {}, { args });
+  const executor = start('./speed/handler.ts', [master.url, ...args]);
+  await executor.message();
   const agent = new Agent({ keepAlive: true });
   const count = LATENCY_PER_SECOND * seconds;
   const accepted: Promise<void>[] = [];
@@ -112,10 +120,10 @@ export async function measureLatency(
     accepted.push(post(agent, master.url, `${API_BASE}/task/submit`, body));
   }
   await Promise.all(accepted);
-  const { waitedMs } = await executor.ask<{ waitedMs: number[] }>();
+  const { waitedMs } = await executor.ask<{ waitedMs: number[] }>(count);
   agent.destroy();
   await executor.stop();
   await master.stop();
-  // The first tasks find an executor that is still connecting.
+  // The first tasks find master and executor that have run nothing yet.
   return waitedMs.slice(LATENCY_PER_SECOND).sort((a, b) => a - b);
 }

@@ -3,14 +3,13 @@ import type Table from 'cli-table3';
 import { percentiles } from '../probe.ts';
 import { attempt, type BenchStore, FAILED, median, type Scenario, tableOf } from '../scenario.ts';
 import {
-  LATENCY_PER_SECOND,
+  LATENCY_NAME,
+  latencySeconds,
   measureLatency,
   measureThroughput,
   type Throughput,
   throughputs,
 } from './measure.ts';
-
-const LATENCY_SECONDS = 10;
 
 export async function compareSpeed({ stores, scale, roundCount }: Scenario): Promise<Table.Table> {
   const table = tableOf(['', ...stores.map(({ name }) => name), 'ratio']);
@@ -32,16 +31,14 @@ export async function compareSpeed({ stores, scale, roundCount }: Scenario): Pro
     const ratio = embedded && server ? (embedded / server).toFixed(2) : '';
     table.push([wanted.name, ...cells, ratio]);
   }
-  const latency = `submit to handler start, ${LATENCY_PER_SECOND}/s`;
   const latencyCells: string[] = [];
   for (const store of stores) {
-    const seconds = Math.max(2, LATENCY_SECONDS * scale);
-    const cell = await attempt(`${latency}, ${store.name}`, async () =>
-      percentiles(await measureLatency(await store.url(), seconds)),
+    const cell = await attempt(`${LATENCY_NAME}, ${store.name}`, async () =>
+      percentiles(await measureLatency(await store.url(), latencySeconds(scale))),
     );
     latencyCells.push(cell ?? FAILED);
   }
-  table.push([latency, ...latencyCells, '']);
+  table.push([LATENCY_NAME, ...latencyCells, '']);
   return table;
 }
 

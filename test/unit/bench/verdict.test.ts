@@ -1,0 +1,42 @@
+/** What the benchmark says of two clones that were measured by turns. */
+import { expect } from 'chai';
+import { judge } from '../../../bench/beside/verdict.ts';
+
+describe('the verdict on two clones', () => {
+  it('is that they are the same up to 3 %, however narrow the spread', () => {
+    const steady = [100, 100, 100, 100, 100];
+    for (const here of [97, 103]) {
+      const same = { ratio: here / 100, verdict: 'the same within 3 %' };
+      expect(judge(steady, Array<number>(5).fill(here), 'less')).to.deep.equal(same);
+    }
+  });
+
+  it('is slower where less is better and there is more than 3 % and the spread more of it', () => {
+    const { ratio, verdict } = judge([100, 101, 99, 100, 102], [106, 107, 105, 106, 108], 'less');
+    expect(ratio).to.be.closeTo(1.06, 0.001);
+    expect(verdict).to.equal('slower by 6 %, more than the spread of 3 %');
+  });
+
+  it('goes the other way where more is better', () => {
+    const there = [100, 100, 100];
+    const here = [110, 110, 110];
+    const beside = 'by 10 %, more than the spread of 0 %';
+    expect(judge(there, here, 'more').verdict).to.equal(`faster ${beside}`);
+    expect(judge(there, here, 'less').verdict).to.equal(`slower ${beside}`);
+  });
+
+  it('goes by the clone that departs more from itself, and says so where that hides the difference', () => {
+    const { verdict } = judge([100, 100, 100], [100, 106, 110], 'less');
+    expect(verdict).to.equal('slower by 6 %, within the spread of 9.4 %');
+  });
+
+  it('takes the ratio of each turn, so that a slow spell of the machine falls on both', () => {
+    const { ratio, verdict } = judge([100, 200, 300], [110, 330, 330], 'less');
+    expect(ratio).to.be.closeTo(1.1, 0.001);
+    expect(verdict).to.equal('slower by 10 %, within the spread of 100 %');
+  });
+
+  it('decides nothing by one turn', () => {
+    expect(judge([100], [120], 'less').verdict).to.equal('slower by 20 %, in one turn');
+  });
+});
