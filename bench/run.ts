@@ -11,7 +11,7 @@ import { type Mariadb, MARIADB_MISSING, startMariadb } from '../test/helpers/mar
 import { problemOf } from './beside/clone.ts';
 import { compareBeside } from './beside/table.ts';
 import { compareBookings } from './bookings/table.ts';
-import { compareBulk } from './bulk.ts';
+import { compareBulk } from './bulk/table.ts';
 import { compareFeed } from './feed/table.ts';
 import { compareJobs } from './jobs/table.ts';
 import { compareLists } from './lists.ts';
@@ -28,8 +28,8 @@ const HELP = `npm run bench -- [one of these] [--quick]
 
   (none)      tasks a second, and from submit to start
   --lists     how long submits wait while 60 clients look through 300,000 ended tasks
-  --bulk      how long while one command cancels 100,000 tasks, how long that takes, and the longest gap of the event
-              loop while 1,000 commands come at once
+  --bulk      how long while one command cancels 100,000 tasks, how long that takes, and for how long the event loop is
+              held in one piece while 1,000 commands come at once, by processor time and by the clock
   --logs      how long while one executor logs 10,000 lines a second
   --feed      what the feed of events and usage cost: processor time of masters with them and without, by turns
   --usage     a million random tasks with kills of the master: what was counted of them, and a recount in SQL

@@ -2,24 +2,22 @@
  * How long one command takes that cancels many waiting tasks by a filter, and how long submits wait meanwhile,
  * one by one, whose tasks run; and what as many commands do to the event loop as come at once for tasks that are not in memory.
  */
-import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@soda-scheduler/client';
-import { API_BASE } from '@soda-scheduler/protocol';
 import type Table from 'cli-table3';
-import { load, post } from './load.ts';
-import { percentiles, type Probed, submitAndProbe } from './probe.ts';
-import { median, type Scenario, StoreTable } from './scenario.ts';
-import { start, startMaster } from './system.ts';
+import { load } from '../load.ts';
+import { percentiles, type Probed, submitAndProbe } from '../probe.ts';
+import { median, type Scenario, StoreTable } from '../scenario.ts';
+import { start, startMaster } from '../system.ts';
+import { COMMAND_COUNT, measureCommands } from './commands.ts';
+import type { LoopReport } from './master.ts';
 
 const EXECUTOR_COUNT = 64;
 const TYPE = 'nobody';
 const QUIET_MS = 4_000;
 const TASK_COUNT = 100_000;
-const COMMAND_COUNT = 1_000;
-const CONNECTION_COUNT = 64;
-/** In the store alone; that many wait before them. */
-const WAITING_COUNT = 5_000;
+const KIB = 1_024;
+const PARAMS_BYTES = [KIB, 20 * KIB];
 
 interface BulkMeasured {
   /** From the token of the preview to the end. */
@@ -53,34 +51,6 @@ async function cancelAll(url: string, taskCount: number): Promise<void> {
   if (over.done !== taskCount) throw new Error(`${over.done} of ${taskCount} tasks were canceled`);
 }
 
-/** Milliseconds: the longest that the event loop stood still in each round, flushes of the disk and garbage included. */
-async function measureCommands(databaseUrl: string | null, roundCount: number): Promise<number[]> {
-  const master = await startMaster(databaseUrl, undefined, { SODA_LANE_WINDOW: '1000' });
-  const { url } = master;
-  await load({
-    url,
-    type: TYPE,
-    taskCount: WAITING_COUNT,
-    clientCount: 4,
-    batchCount: 500,
-    notifyUrl: null,
-  });
-  const client = createClient({ url });
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTION_COUNT });
-  const gapsMs: number[] = [];
-  for (let round = 0; round < roundCount; round++) {
-    const ids = Array.from({ length: COMMAND_COUNT }, (_, index) => `command-${round}-${index}`);
-    await Promise.all(ids.map((id) => client.submit({ id, type: TYPE }, { group: 'bench' })));
-    await delay(QUIET_MS);
-    await master.ask();
-    await Promise.all(ids.map((id) => post(agent, url, `${API_BASE}/task/${id}/cancel`, '{}')));
-    gapsMs.push((await master.ask<{ gapMs: number }>()).gapMs);
-  }
-  agent.destroy();
-  await master.stop();
-  return gapsMs;
-}
-
 export async function compareBulk({ stores, scale, roundCount }: Scenario): Promise<Table.Table> {
   const table = new StoreTable(stores);
   const count = TASK_COUNT * scale;
@@ -91,11 +61,21 @@ export async function compareBulk({ stores, scale, roundCount }: Scenario): Prom
       `before ${percentiles(before.submitMs)}\n/livez ${percentiles(meanwhile.livezMs)}`
     );
   });
-  await table.row(`${COMMAND_COUNT} commands at once`, async (url) => {
-    const gapsMs = await measureCommands(url, roundCount);
-    const [least, most] = [Math.min(...gapsMs), Math.max(...gapsMs)];
-    const range = `(${least.toFixed(1)} to ${most.toFixed(1)})`;
-    return `longest gap of the loop ${median(gapsMs).toFixed(1)} ms ${range}`;
-  });
+  for (const paramsBytes of PARAMS_BYTES) {
+    const params = `params of ${paramsBytes / KIB} KiB`;
+    await table.row(`${COMMAND_COUNT} commands at once\n${params}`, async (url) => {
+      const reports = await measureCommands(url, paramsBytes, roundCount);
+      return [...reports].map(([command, of]) => `${command}: ${held(of)}`).join('\n');
+    });
+  }
   return table.table;
+}
+
+/** Milliseconds: of processor time, and of gaps of the loop. */
+function held(reports: readonly LoopReport[]): string {
+  const range = (values: readonly number[]): string =>
+    `${median(values).toFixed(1)} (${Math.min(...values).toFixed(1)} to ${Math.max(...values).toFixed(1)})`;
+  const heldMs = range(reports.map((report) => report.heldMs));
+  const gapMs = range(reports.map((report) => report.gapMs));
+  return `loop held for ${heldMs} ms, gap ${gapMs}`;
 }
