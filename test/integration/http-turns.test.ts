@@ -36,7 +36,7 @@ describe('requests on many connections', () => {
     return Math.max(...turns.values());
   }
 
-  async function retryAll(): Promise<void> {
+  async function askAll(command: string, body = ''): Promise<void> {
     const sockets = await Promise.all(Array.from({ length: COUNT }, () => face.dial()));
     // A turn accepts one connection: what they ask would come one by one.
     for (const socket of sockets) {
@@ -44,27 +44,34 @@ describe('requests on many connections', () => {
       await once(socket, 'data');
     }
     const answers = sockets.map(everythingFrom);
+    const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+    const rest = `${body === '' ? '' : length}\r\n${body}`;
     for (const [n, socket] of sockets.entries()) {
       socket.write(
-        `POST /scheduler/v2/task/t-${n}/retry HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+        `POST /scheduler/v2/task/t-${n}/${command} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${rest}`,
       );
     }
     for (const answer of await Promise.all(answers)) expect(answer).to.match(/^HTTP\/1\.1 200 /);
   }
 
-  it('are begun a few at a time, in their order', async () => {
-    const most = await mostInATurn((mark) => {
-      const { retry } = face.master;
-      face.master.retry = (taskId) => {
-        mark();
-        return retry.call(face.master, taskId);
-      };
-      return retryAll();
+  for (const [command, body] of [
+    ['retry', ''],
+    ['cancel', '{}'],
+  ] as const) {
+    it(`are begun a few at a time, in their order: ${command}, ${body === '' ? 'no body' : 'a body'}`, async () => {
+      const most = await mostInATurn((mark) => {
+        const run = face.master[command];
+        face.master[command] = (taskId) => {
+          mark();
+          return run.call(face.master, taskId);
+        };
+        return askAll(command, body);
+      });
+      expect(most).to.be.at.most(Math.ceil(REQUESTS_MS_MAX / WORK_MS));
+      const asked = Array.from({ length: COUNT }, (_, n) => `${command} t-${n}`);
+      expect([...face.master.commands].sort()).to.deep.equal(asked.sort());
     });
-    expect(most).to.be.at.most(Math.ceil(REQUESTS_MS_MAX / WORK_MS));
-    const asked = Array.from({ length: COUNT }, (_, n) => `retry t-${n}`);
-    expect([...face.master.commands].sort()).to.deep.equal(asked.sort());
-  });
+  }
 
   it('that end together are answered a few at a time', async () => {
     let askedCount = 0;
@@ -87,7 +94,7 @@ describe('requests on many connections', () => {
         await ended;
         return { kind: 'done' };
       };
-      return retryAll();
+      return askAll('retry');
     });
     expect(most).to.be.at.most(Math.ceil(REQUESTS_MS_MAX / WORK_MS));
   });

@@ -218,7 +218,7 @@ function tellChange(
 }
 
 async function reach(
-  { bodies, authorizer }: Serving,
+  { bodies, authorizer, turns }: Serving,
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
@@ -243,7 +243,8 @@ async function reach(
       const isOther = headers['content-type']?.toLowerCase().startsWith(expected.otherType ?? ' ');
       throw new Problem('invalid', `Expected a ${isOther ? expected.otherType : 'JSON'} body.`);
     }
-    return await route.handle({ ...given, body });
+    // It may have come together with many others, whenever each of them was begun.
+    return await turns.run(() => route.handle({ ...given, body }));
   } finally {
     hold.end();
   }
