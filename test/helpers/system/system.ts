@@ -15,6 +15,7 @@ import {
 } from '@soda-scheduler/client';
 import { apiBaseOf, DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import { MARIADB_MISSING, type Mariadb, sharedMariadb, startMariadb } from '../mariadb.ts';
+import { copyEmptyStore } from '../store/empty-store.ts';
 import { eitherStore } from './either-store.ts';
 import { type Delivery, Receiver } from './receiver.ts';
 import { type Line, SystemProcess } from './process.ts';
@@ -263,14 +264,11 @@ export class System {
 
   /** The task once it has ended, however it ended. */
   ended(taskId: string, withinMs?: number): Promise<TaskView> {
-    return eventually(
-      `task ${taskId} has ended`,
-      async () => {
-        const task = await this.task(taskId);
-        return task.finished_at !== null && task;
-      },
-      withinMs,
-    );
+    const ended = async () => {
+      const task = await this.task(taskId);
+      return task.finished_at !== null && task;
+    };
+    return eventually(`task ${taskId} has ended`, ended, withinMs);
   }
 
   /** What the handlers of a task have said, oldest first. */
@@ -379,8 +377,9 @@ export function describeSystem(
       });
       let count = 0;
       const withMaster = async (env: SystemOptions['env'] = {}): Promise<System> => {
-        const databaseUrl = (await mariadb?.url()) ?? `sqlite:${join(folder, `${count}.db`)}`;
-        return System.start({ databaseUrl, env });
+        const file = join(folder, `${count}.db`);
+        if (mariadb === null) await copyEmptyStore(file);
+        return System.start({ databaseUrl: (await mariadb?.url()) ?? `sqlite:${file}`, env });
       };
       tests({
         store,

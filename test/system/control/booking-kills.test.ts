@@ -3,7 +3,13 @@
  * second. And what is alerted of bookings is seen raised, and over.
  */
 import { expect } from 'chai';
-import { describeSystem, outcomesOf, type System, user } from '../../helpers/system/system.ts';
+import {
+  describeOnEither,
+  describeSystem,
+  outcomesOf,
+  type System,
+  user,
+} from '../../helpers/system/system.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
 /** Long enough for a master to be started again within each on a busy machine. */
@@ -44,101 +50,97 @@ async function boundCount(system: System): Promise<number> {
   return count;
 }
 
-describeSystem(
-  'a booking whose master is killed',
-  ({ start }) => {
-    it('is planned, held, bound, run and over as if nothing had been', async () => {
-      const system = await start(PATIENT);
-      const executors = [await system.executor({ id: 'a' }), await system.executor({ id: 'b' })];
-      const from = Date.now() + 75_000;
-      const window = { from, to: from + 600_000, lead: 25, hold: 60 };
-      const { booking_id: id } = await system.client.bookings.create({ ...of, ...window });
-      const task = { booking: id };
-      await system.submit([[{ hold: true }]], { ...task, id: 'live' });
-      await system.submit([[]], { ...task, id: 'second' });
+describeOnEither('a booking whose master is killed', ({ start }) => {
+  it('is planned, held, bound, run and over as if nothing had been', async () => {
+    const system = await start(PATIENT);
+    const executors = [await system.executor({ id: 'a' }), await system.executor({ id: 'b' })];
+    const from = Date.now() + 75_000;
+    const window = { from, to: from + 600_000, lead: 25, hold: 60 };
+    const { booking_id: id } = await system.client.bookings.create({ ...of, ...window });
+    const task = { booking: id };
+    await system.submit([[{ hold: true }]], { ...task, id: 'live' });
+    await system.submit([[]], { ...task, id: 'second' });
 
-      await kill(system, 2);
-      expect(await system.client.bookings.get(id)).to.include({ state: 'planned', tasks: 2 });
+    await kill(system, 2);
+    expect(await system.client.bookings.get(id)).to.include({ state: 'planned', tasks: 2 });
 
-      const isHeld = async () => (await bookedOf(system, 'kept')).length === 1;
-      await eventually('one is kept', isHeld);
-      await kill(system, 2);
-      await eventually('one is kept', isHeld, 30_000);
-      await system.submit([[{ hold: true }]], { id: 'endless' });
-      await system.started('endless');
+    const isHeld = async () => (await bookedOf(system, 'kept')).length === 1;
+    await eventually('one is kept', isHeld);
+    await kill(system, 2);
+    await eventually('one is kept', isHeld, 30_000);
+    await system.submit([[{ hold: true }]], { id: 'endless' });
+    await system.started('endless');
 
-      await eventually('it is bound', async () => {
-        return (await system.client.bookings.get(id)).executors.length > 0;
-      });
-      const bound = await boundTo(system, id);
-      const backAt = await kill(system, 2);
-      expect(await boundTo(system, id)).to.equal(bound);
-
-      const { executor, at } = await system.started('live');
-      expect(executor).to.equal(bound);
-      expect(at).to.be.within(from, Math.max(from, backAt) + LATE_MS_MAX);
-      expect(await boundCount(system)).to.equal(1);
-
-      await kill(system, 2);
-      expect(await boundTo(system, id)).to.equal(bound);
-      expect(await system.task('live')).to.include({ state: 'running', attempt: 1 });
-      expect(await system.task('second')).to.include({ state: 'waiting' });
-
-      // Both are to end with it: one is told to, one waits.
-      await system.client.bookings.cancel(id);
-      await kill(system, 2);
-      expect(await system.client.bookings.get(id)).to.include({ state: 'canceled' });
-      for (const taskId of ['live', 'second']) {
-        expect(await system.ended(taskId)).to.include({ state: 'canceled' });
-      }
-      expect(system.runs('live')).to.have.length(1);
-      expect(system.runs('second')).to.have.length(0);
-      expect(await bookedOf(system, 'bound')).to.deep.equal([]);
-      for (const each of executors) each.write('endless');
-      expect(await system.ended('endless')).to.include({ state: 'succeeded', attempt: 1 });
+    await eventually('it is bound', async () => {
+      return (await system.client.bookings.get(id)).executors.length > 0;
     });
+    const bound = await boundTo(system, id);
+    const backAt = await kill(system, 2);
+    expect(await boundTo(system, id)).to.equal(bound);
 
-    it('gets its executor from a task that was being given back for it, with its checkpoint', async () => {
-      const system = await start(PATIENT);
-      await system.client.types.put('work', { owner: 'tests', preemptible: true });
-      const executor = await system.executor({ id: 'a' });
-      const checkpoint = { done: 7 };
-      const long = [[{ checkpoint }, { ignore: true }, { fail: {} }], [{ hold: true }]] as const;
-      await system.submit(long, { id: 'long', retry: { max_attempts: 1 } });
-      await system.started('long');
-      const from = Date.now() + 30_000;
-      const window = { from, to: from + 600_000, lead: 25, hold: 60 };
-      const { booking_id: id } = await system.client.bookings.create({ ...of, ...window });
-      await system.submit([[]], { booking: id, id: 'live' });
-      await eventually('it is bound', async () => {
-        return (await system.client.bookings.get(id)).executors.length > 0;
-      });
-      const backAt = await kill(system, 1);
-      // Where it was away for long it was given up, and comes again.
-      await eventually('it is bound', async () => {
-        return (await system.client.bookings.get(id)).executors.length > 0;
-      });
-      expect(await boundTo(system, id)).to.equal('a');
-      expect(await system.task('long')).to.include({ state: 'running', attempt: 1 });
+    const { executor, at } = await system.started('live');
+    expect(executor).to.equal(bound);
+    expect(at).to.be.within(from, Math.max(from, backAt) + LATE_MS_MAX);
+    expect(await boundCount(system)).to.equal(1);
 
-      executor.write('long');
-      await eventually('it was given back', async () => {
-        return (await system.task('long')).state === 'waiting';
-      });
-      const { at } = await system.started('live');
-      expect(at).to.be.within(from, Math.max(from, backAt) + LATE_MS_MAX);
-      expect(await system.ended('live')).to.include({ state: 'succeeded', attempt: 1 });
-      await system.client.bookings.cancel(id);
-      const again = await system.started('long', 2);
-      expect(again.checkpoint).to.deep.equal(checkpoint);
-      executor.write('long');
-      const ended = await system.ended('long');
-      expect(ended).to.include({ state: 'succeeded' });
-      expect(outcomesOf(ended)).to.deep.equal(['returned', 'succeeded']);
+    await kill(system, 2);
+    expect(await boundTo(system, id)).to.equal(bound);
+    expect(await system.task('live')).to.include({ state: 'running', attempt: 1 });
+    expect(await system.task('second')).to.include({ state: 'waiting' });
+
+    // Both are to end with it: one is told to, one waits.
+    await system.client.bookings.cancel(id);
+    await kill(system, 2);
+    expect(await system.client.bookings.get(id)).to.include({ state: 'canceled' });
+    for (const taskId of ['live', 'second']) {
+      expect(await system.ended(taskId)).to.include({ state: 'canceled' });
+    }
+    expect(system.runs('live')).to.have.length(1);
+    expect(system.runs('second')).to.have.length(0);
+    expect(await bookedOf(system, 'bound')).to.deep.equal([]);
+    for (const each of executors) each.write('endless');
+    expect(await system.ended('endless')).to.include({ state: 'succeeded', attempt: 1 });
+  });
+
+  it('gets its executor from a task that was being given back for it, with its checkpoint', async () => {
+    const system = await start(PATIENT);
+    await system.client.types.put('work', { owner: 'tests', preemptible: true });
+    const executor = await system.executor({ id: 'a' });
+    const checkpoint = { done: 7 };
+    const long = [[{ checkpoint }, { ignore: true }, { fail: {} }], [{ hold: true }]] as const;
+    await system.submit(long, { id: 'long', retry: { max_attempts: 1 } });
+    await system.started('long');
+    const from = Date.now() + 30_000;
+    const window = { from, to: from + 600_000, lead: 25, hold: 60 };
+    const { booking_id: id } = await system.client.bookings.create({ ...of, ...window });
+    await system.submit([[]], { booking: id, id: 'live' });
+    await eventually('it is bound', async () => {
+      return (await system.client.bookings.get(id)).executors.length > 0;
     });
-  },
-  { stores: ['SQLite', 'MariaDB'] },
-);
+    const backAt = await kill(system, 1);
+    // Where it was away for long it was given up, and comes again.
+    await eventually('it is bound', async () => {
+      return (await system.client.bookings.get(id)).executors.length > 0;
+    });
+    expect(await boundTo(system, id)).to.equal('a');
+    expect(await system.task('long')).to.include({ state: 'running', attempt: 1 });
+
+    executor.write('long');
+    await eventually('it was given back', async () => {
+      return (await system.task('long')).state === 'waiting';
+    });
+    const { at } = await system.started('live');
+    expect(at).to.be.within(from, Math.max(from, backAt) + LATE_MS_MAX);
+    expect(await system.ended('live')).to.include({ state: 'succeeded', attempt: 1 });
+    await system.client.bookings.cancel(id);
+    const again = await system.started('long', 2);
+    expect(again.checkpoint).to.deep.equal(checkpoint);
+    executor.write('long');
+    const ended = await system.ended('long');
+    expect(ended).to.include({ state: 'succeeded' });
+    expect(outcomesOf(ended)).to.deep.equal(['returned', 'succeeded']);
+  });
+});
 
 describeSystem('alerts of bookings', ({ start }) => {
   const raised = async (system: System, state: 'raised' | 'cleared') => {
