@@ -33,6 +33,13 @@ export type Process = Pick<AttemptIdentity, 'executorId' | 'incarnation'>;
 /** Who has to prove it; one that knows no MAC, of 2.0.0, is taken at its word. */
 export type Prover = Process & { readonly usesMac: boolean };
 
+/** Of one process, which has one attempt at a time: each costs one signature, whatever is said of it. */
+export interface Proofs {
+  /** For the offer. Undefined before the first secret is known, and for one that knows no MAC. */
+  macOf(seq: number, attempt: number): string | undefined;
+  readonly holds: Proof;
+}
+
 /** Of one attempt, by each of the secrets. */
 interface Expected {
   readonly seq: number;
@@ -55,28 +62,26 @@ export class AttemptMacs {
     this.#secrets = secrets.map((secret) => Buffer.from(secret, 'base64url'));
   }
 
-  /** Undefined before the first secret is known. */
-  of(process: Process, seq: number, attempt: number): string | undefined {
-    const [newest] = this.#secrets;
-    if (newest === undefined) return undefined;
-    const { executorId, incarnation } = process;
-    return this.#sign(newest, { seq, attempt, executorId, incarnation }).toString('base64url');
-  }
-
-  /** Costs a signature for each attempt that the process has, however often it is named. */
-  proofOf(prover: Prover, attemptOf: (taskId: string) => HeldAttempt | null): Proof {
+  proofsOf(prover: Prover, attemptOf: (taskId: string) => HeldAttempt | null): Proofs {
     let known: Expected | null = null;
-    return ({ task_id, attempt, mac }) => {
-      if (!prover.usesMac) return true;
-      const held = attemptOf(task_id);
-      if (held === null || held.attempt !== attempt || !isOf(held, prover)) return true;
-      if (mac === undefined) return false;
-      const { seq } = held;
+    const macsOf = (seq: number, attempt: number): readonly Buffer[] => {
       if (known?.seq !== seq || known.attempt !== attempt || known.secrets !== this.#secrets) {
         known = this.#expect({ seq, attempt, ...prover });
       }
-      const given = Buffer.from(mac, 'base64url');
-      return given.length === MAC_BYTES && known.macs.some((one) => timingSafeEqual(one, given));
+      return known.macs;
+    };
+    return {
+      macOf: (seq, attempt) =>
+        prover.usesMac ? macsOf(seq, attempt)[0]?.toString('base64url') : undefined,
+      holds: ({ task_id, attempt, mac }) => {
+        if (!prover.usesMac) return true;
+        const held = attemptOf(task_id);
+        if (held === null || held.attempt !== attempt || !isOf(held, prover)) return true;
+        if (mac === undefined) return false;
+        const given = Buffer.from(mac, 'base64url');
+        const expected = macsOf(held.seq, attempt);
+        return given.length === MAC_BYTES && expected.some((one) => timingSafeEqual(one, given));
+      },
     };
   }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../application/ports.ts';
 import { FRAME_BYTES_MAX, FRAME_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Tally } from '../../domain/bounds.ts';
 import type { ExecutorCommand } from '../../domain/effects.ts';
-import type { Proof } from './attempt-macs.ts';
+import type { Proofs } from './attempt-macs.ts';
 import { fullAllowance, type LogAllowance, type LogTaker } from './log-intake.ts';
 
 /** What a master of this version understands beyond 2.0.0. `event` and `log` only where they are kept. */
@@ -68,8 +68,8 @@ export interface ExecutorSession {
   readonly usesMac: boolean;
   /** What it says that it knows. */
   readonly knows: ReadonlySet<string>;
-  /** Of what it says. */
-  readonly proof: Proof;
+  /** Of what it says, and for what it is offered. */
+  readonly proofs: Proofs;
   readonly heartbeatMs: number;
   readonly leaseMs: number;
   /** Holds the bodies of frames, as text. */
@@ -135,7 +135,7 @@ function featuresOf({ logs, keepsEvents = true }: SessionsOptions): readonly str
 export function newSession(
   hello: HelloFrame,
   connection: Connection,
-  proof: Proof,
+  proofs: Proofs,
   options: SessionsOptions,
 ): ExecutorSession {
   const leaseMs = leaseFor(hello, options.leaseMs);
@@ -146,7 +146,7 @@ export function newSession(
     bootId: hello.boot_id,
     usesMac: hello.features.includes('mac'),
     knows: new Set(hello.features),
-    proof,
+    proofs,
     heartbeatMs: Math.floor((options.heartbeatMs * leaseMs) / options.leaseMs),
     leaseMs,
     frames: new Session(),

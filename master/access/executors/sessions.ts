@@ -25,7 +25,7 @@ import {
 } from './frames.ts';
 import { AckQueue } from './ack-queue.ts';
 import { admit } from './admission.ts';
-import { AttemptMacs, type Proof } from './attempt-macs.ts';
+import { AttemptMacs, type Proofs } from './attempt-macs.ts';
 import { LogIntake } from './log-intake.ts';
 import {
   CLOSE_REASONS,
@@ -161,8 +161,7 @@ export class ExecutorSessions implements ExecutorLink {
     if (session === undefined || worded === null || worded === undefined) return;
     const task = command.type === 'assign' ? command.task : null;
     if (task !== null) this.#logs?.offered(task);
-    const mac =
-      task && session.usesMac ? this.#macs.of(session, task.seq, task.attempt) : undefined;
+    const mac = task === null ? undefined : session.proofs.macOf(task.seq, task.attempt);
     const body = commandBody(worded, term, mac);
     const bytes = Buffer.byteLength(body);
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
@@ -242,7 +241,7 @@ export class ExecutorSessions implements ExecutorLink {
         }
         if (this.#frozen.has(processKey(session.executorId, session.incarnation))) return;
         write(socket, { type: 'heartbeat', n: frame.n, ack: session.frames.announceAck() });
-        this.#master.post(heartbeatEvent(frame, session, session.proof));
+        this.#master.post(heartbeatEvent(frame, session, session.proofs.holds));
       }
       return;
     }
@@ -255,7 +254,7 @@ export class ExecutorSessions implements ExecutorLink {
     if (receipt !== 'invalid') this.#noteCancels(session, frame.ack);
     switch (receipt) {
       case 'deliver':
-        return this.#master.post(frameEvent(frame, text, session, session.proof), bytes);
+        return this.#master.post(frameEvent(frame, text, session, session.proofs.holds), bytes);
       case 'duplicate':
         return;
       case 'gap':
@@ -315,11 +314,11 @@ export class ExecutorSessions implements ExecutorLink {
     const known = this.#sessionByExecutor.get(hello.executor_id);
     const usesMac = hello.features.includes('mac');
     const { executor_id: executorId, incarnation } = hello;
-    const proof = this.#macs.proofOf({ executorId, incarnation, usesMac }, (taskId) =>
+    const proofs = this.#macs.proofsOf({ executorId, incarnation, usesMac }, (taskId) =>
       this.#master.attemptOf(taskId),
     );
     const { clock, heartbeatMs } = this.#options;
-    const arrival = { hello, proof, now: clock.now(), heartbeatMs };
+    const arrival = { hello, proof: proofs.holds, now: clock.now(), heartbeatMs };
     const admission = admit(known, arrival, this.#master);
     if (known !== undefined && admission.type === 'resume') {
       return this.#resume(connection, known, hello, admission.resend);
@@ -330,10 +329,10 @@ export class ExecutorSessions implements ExecutorLink {
     if (known !== undefined && admission.type === 'begin') {
       this.#forget(known, CloseCode[admission.replaced], CLOSE_REASONS[admission.replaced]);
     }
-    const session = this.#createSession(hello, connection, proof);
+    const session = this.#createSession(hello, connection, proofs);
     this.#logs?.greeted(hello);
     write(connection.socket, welcomeFrame(session, false, this.#master.term));
-    this.#master.post(connectedEvent(hello, session, session.proof));
+    this.#master.post(connectedEvent(hello, session, proofs.holds));
   }
 
   #resume(
@@ -356,8 +355,8 @@ export class ExecutorSessions implements ExecutorLink {
     this.#noteCancels(session, hello.received);
   }
 
-  #createSession(hello: HelloFrame, connection: Connection, proof: Proof): ExecutorSession {
-    const session = newSession(hello, connection, proof, this.#options);
+  #createSession(hello: HelloFrame, connection: Connection, proofs: Proofs): ExecutorSession {
+    const session = newSession(hello, connection, proofs, this.#options);
     connection.session = session;
     this.#sessions.set(session.sessionId, session);
     this.#sessionByExecutor.set(session.executorId, session);

@@ -34,12 +34,12 @@ describe('proofs of attempts', () => {
   beforeEach(() => {
     macs = new AttemptMacs('default');
     macs.use(['bmV3']);
-    mac = macs.of(own, 1, 2);
+    mac = macs.proofsOf(own, attemptOf).macOf(1, 2);
     signedCount = 0;
   });
 
   it('sign nothing for attempts that are not its own', () => {
-    const proof = macs.proofOf(own, attemptOf);
+    const proof = macs.proofsOf(own, attemptOf).holds;
     for (const task_id of ['other', 'elder', 'unknown']) {
       expect(proof({ task_id, attempt: 2, mac: wrong }), 'stale all the same').to.equal(true);
     }
@@ -51,14 +51,13 @@ describe('proofs of attempts', () => {
   it('are those of one namespace', () => {
     const others = new AttemptMacs('live');
     others.use(['bmV3']);
-    const proof = others.proofOf(own, attemptOf);
-    expect(proof({ task_id: 'own', attempt: 2, mac }), 'of the same names').to.equal(false);
-    const theirs = others.of(own, 1, 2);
-    expect(proof({ task_id: 'own', attempt: 2, mac: theirs })).to.equal(true);
+    const { macOf, holds } = others.proofsOf(own, attemptOf);
+    expect(holds({ task_id: 'own', attempt: 2, mac }), 'of the same names').to.equal(false);
+    expect(holds({ task_id: 'own', attempt: 2, mac: macOf(1, 2) })).to.equal(true);
   });
 
   it('sign once for its own, until the secrets change', () => {
-    const proof = macs.proofOf(own, attemptOf);
+    const proof = macs.proofsOf(own, attemptOf).holds;
     for (let times = 0; times < 100; times++) {
       expect(proof({ task_id: 'own', attempt: 2, mac })).to.equal(true);
       expect(proof({ task_id: 'own', attempt: 2, mac: wrong })).to.equal(false);
@@ -69,5 +68,20 @@ describe('proofs of attempts', () => {
     macs.use(['bmV3ZXI']);
     expect(proof({ task_id: 'own', attempt: 2, mac })).to.equal(false);
     expect(signedCount).to.equal(4);
+  });
+
+  it('sign once for an offer and all that is said of it', () => {
+    const { macOf, holds } = macs.proofsOf(own, attemptOf);
+    const offered = macOf(1, 2);
+    expect(offered).to.equal(mac);
+    expect(holds({ task_id: 'own', attempt: 2, mac: offered })).to.equal(true);
+    expect(holds({ task_id: 'own', attempt: 2, mac: wrong })).to.equal(false);
+    expect(signedCount).to.equal(1);
+  });
+
+  it('are none for one that knows no MAC, nor before there is a secret', () => {
+    expect(macs.proofsOf({ ...own, usesMac: false }, attemptOf).macOf(1, 2)).to.equal(undefined);
+    expect(new AttemptMacs('default').proofsOf(own, attemptOf).macOf(1, 2)).to.equal(undefined);
+    expect(signedCount).to.equal(0);
   });
 });
