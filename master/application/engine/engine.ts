@@ -26,10 +26,13 @@ import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { StandStill } from './stand-still.ts';
 import { StoreWatch, UNKNOWN } from '../store-watch.ts';
 import { isFinal, StoreUnusable } from '../ports.ts';
+import { inPieces, letOthers } from '../turnstile.ts';
 import { TriggerFaults } from '../jobs/trigger-faults.ts';
 import type { EngineOptions } from './engine-options.ts';
 
 const TICK_MS = 1_000;
+/** After so long what was stepped is written in a turn of the event loop of its own: that takes about as long again. */
+const STEP_MS_ALONE = 2;
 /** How long a master with nothing to write may believe that its term still stands. */
 const TERM_CHECK_MS = 1_000;
 /** So long nothing is judged while more arrives than is stepped. */
@@ -237,12 +240,16 @@ export class Engine {
   async #release(state: State, output: Output, eventCount: number, now: number): Promise<void> {
     const { store, observer, clock } = this.#options;
     let commitMs = 0;
+    const isWriting = output.changes.length + output.told.length > 0;
+    if (isWriting) {
+      this.#isAhead = true;
+      if (clock.now() - now >= STEP_MS_ALONE) await letOthers(clock);
+    }
     const begun = clock.now();
-    if (output.changes.length + output.told.length > 0) {
+    if (isWriting) {
       this.#askedAt = begun;
       const folded = fold(output.changes, state, now);
       const commit = { events: numbered(state, output, folded.absences.length > 0), ...folded };
-      this.#isAhead = true;
       await this.#watch.ask(() => store.commit(commit));
       commitMs = clock.now() - begun;
       // What came meanwhile is read first, whether turns lagged before or not.
@@ -286,7 +293,9 @@ export class Engine {
     const loaded = await this.#watch.ask(() => read(outside, state, group, clock.now()));
     const now = clock.now();
     const output = createOutput();
-    stepLoaded(state, loaded, now, output);
+    // Nothing else is stepped meanwhile.
+    this.#isAhead = true;
+    await inPieces(stepLoaded(state, loaded, now, output), clock);
     await this.#release(state, output, loaded.length, now);
   }
 

@@ -10,6 +10,7 @@ import type { Event } from '../../domain/events.ts';
 import { gatesToRead } from '../../domain/limits/places.ts';
 import { roomFor } from '../../domain/queue/waiting.ts';
 import { ALL, ANY_TASK } from '../../domain/model/task-filter.ts';
+import type { Pieces } from '../../domain/pieces.ts';
 import { step } from '../../domain/scheduler.ts';
 import type { restore } from '../../domain/state/restore.ts';
 import { startClock, type State } from '../../domain/state/state.ts';
@@ -94,12 +95,12 @@ export async function readAll(
  * Where an event has written a task, the row that was read for the next one is not that of the task any
  * more: what asked for it asks again. So does what asked who is first of a type, where anything was written.
  */
-export function stepLoaded(
+export function* stepLoaded(
   state: State,
   loaded: readonly Loaded[],
   now: number,
   out: Output,
-): void {
+): Pieces<void> {
   const written = new Set<string>();
   for (const { event, asked } of loaded) {
     const changeCount = out.changes.length;
@@ -108,6 +109,7 @@ export function stepLoaded(
       (written.has(asked.taskId) || (asked.type === 'moveRequested' && changeCount > 0));
     step(state, isStale ? asked : event, now, out);
     if (asked !== null && out.changes.length > changeCount) written.add(asked.taskId);
+    yield;
   }
 }
 

@@ -10,6 +10,7 @@ import type { Commit } from '../../../master/application/ports.ts';
 import { createOutput, type Output } from '../../../master/domain/effects.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import { numbered } from '../../../master/domain/feed/tell.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
 import { step } from '../../../master/domain/scheduler.ts';
 import { restore } from '../../../master/domain/state/restore.ts';
 import { nextWakeAt, type State } from '../../../master/domain/state/state.ts';
@@ -120,7 +121,7 @@ export class YearMaster {
         this.#sabotage?.state?.(state);
         const loaded = await read(this.#outside, state, group, now);
         const output = createOutput();
-        stepLoaded(state, loaded, now, output);
+        atOnce(stepLoaded(state, loaded, now, output));
         await this.#release(state, output, now);
       }
     }

@@ -60,6 +60,74 @@ describe('Engine under load', () => {
     expect(recorder.turns.reduce((sum, count) => sum + count)).to.be.at.least(12);
   });
 
+  describe('where work takes its time', () => {
+    let turn = 0;
+    let counting: NodeJS.Immediate;
+    const committedIn: number[] = [];
+
+    beforeEach(async () => {
+      await harness.engine.stop();
+      await begin({ windowCountMax: 1, laneWindowCount: 0, pageCount: 1 });
+      const count = (): void => {
+        turn += 1;
+        counting = setImmediate(count);
+      };
+      counting = setImmediate(count);
+    });
+    afterEach(() => clearImmediate(counting));
+
+    /** Each look at the clock finds it so much later. */
+    function slowDown(ms: number): () => void {
+      const { clock, store } = harness;
+      const [now, commit] = [clock.now.bind(clock), store.commit.bind(store)];
+      let passedMs = 0;
+      clock.now = () => now() + (passedMs += ms);
+      committedIn.length = 0;
+      store.commit = (one) => {
+        committedIn.push(turn);
+        return commit(one);
+      };
+      return () => Object.assign(clock, { now });
+    }
+
+    it('lets others have their turn between what it steps and what it writes', async () => {
+      let steppedIn = 0;
+      const task = {
+        ...own('a'),
+        get params() {
+          steppedIn = turn;
+          return '{}';
+        },
+      };
+      const goOn = slowDown(TURN_STEP_MS_MAX);
+      await harness.master.submit([
+        Object.defineProperties(newTask({}), Object.getOwnPropertyDescriptors(task)),
+      ]);
+      goOn();
+      expect(committedIn[0]).to.be.greaterThan(steppedIn);
+    });
+
+    it('steps commands on tasks that it has read in pieces, and commits them once', async () => {
+      const { store, master } = harness;
+      const ids = Array.from({ length: 40 }, (_, i) => `t${i}`);
+      await kinds(submit(...ids.map(own)));
+      const findTasks = store.findTasks.bind(store);
+      let readIn = Number.NaN;
+      let goOn = (): void => undefined;
+      store.findTasks = async (...asked) => {
+        const found = await findTasks(...asked);
+        readIn = turn;
+        goOn = slowDown(1);
+        return found;
+      };
+      const replies = await Promise.all(ids.map((id) => master.cancel(id)));
+      goOn();
+      expect(new Set(replies.map(({ kind }) => kind))).to.deep.equal(new Set(['done']));
+      expect(committedIn).to.have.length(1);
+      expect(committedIn[0]).to.be.at.least(readIn + 4);
+    });
+  });
+
   it('goes on where something outside throws: that is no failure of the store', async () => {
     harness.recorder.observe = () => {
       throw new Error('the disk of the log is full');
