@@ -28,16 +28,22 @@ const noFault: Fault = {
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** Of the last request of MySQL. */
-  isWrite: boolean;
+  /** The last request of MySQL, where that may have changed a database. */
+  write: string | null;
 }
 
 /** The byte before the text of a statement. */
 const QUERY = 3;
 const CHANGES_NOTHING = /^(SELECT|SHOW|SET|DO)/i;
 
-const isWrite = (request: Buffer): boolean =>
-  request[4] === QUERY && !CHANGES_NOTHING.test(request.toString('latin1', 5, 11));
+const writeIn = (request: Buffer): string | null =>
+  request[4] === QUERY && !CHANGES_NOTHING.test(request.toString('latin1', 5, 11))
+    ? request.toString('latin1', 5)
+    : null;
+
+/** The same for each start that asks for the same: without terms, times and secrets. */
+const alike = (write: string): string =>
+  write.replace(/'[^']{24,}'/g, "'?'").replace(/\b\d+\b/g, '?');
 
 /**
  * Statements that it says are done: some that were sent together are answered together where the machine is busy. Each
@@ -48,7 +54,7 @@ function doneIn(answer: Buffer): number {
   for (let at = 0; at + 4 < answer.length; at += 4 + answer.readUIntLE(at, 3)) {
     if (answer[at + 4] === 0) count += 1;
   }
-  return Math.max(count, 1);
+  return count;
 }
 
 export class TcpProxy {
@@ -63,6 +69,9 @@ export class TcpProxy {
   /** Bytes passed on since the start, to place a cut. */
   readonly passed: Record<Direction, number> = { up: 0, down: 0 };
   #writesLeft = Number.POSITIVE_INFINITY;
+  #known: Set<string> | null = null;
+  /** How often each write has come. */
+  readonly #writes = new Map<string, number>();
   connectionCount = 0;
 
   private constructor(targetPort: number) {
@@ -114,6 +123,19 @@ export class TcpProxy {
     this.#writesLeft = nth;
   }
 
+  /**
+   * The same with the first answer to a write that is not among those known, which it is from then on: in a chain of
+   * starts on one database, each of which gets one write further than the one before it.
+   */
+  cutAtNewWrite(known: Set<string>): void {
+    this.#known = known;
+  }
+
+  /** Whether the answer came that was to be lost. */
+  get wasReached(): boolean {
+    return this.#refuses;
+  }
+
   /** Destroys what is open. New connections pass, unless `refuse()` was called. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
@@ -145,7 +167,7 @@ export class TcpProxy {
     }
     this.connectionCount += 1;
     const server = connect(this.#targetPort, '127.0.0.1');
-    const pair = { client, server, isWrite: false };
+    const pair: Pair = { client, server, write: null };
     this.#pairs.add(pair);
     this.#pipe(pair, 'up', client, server);
     this.#pipe(pair, 'down', server, client);
@@ -158,8 +180,8 @@ export class TcpProxy {
     from.setNoDelay(true);
     from.on('data', (chunk) => {
       if (fault.drop) return;
-      if (direction === 'up') pair.isWrite = isWrite(chunk);
-      else if (pair.isWrite && (this.#writesLeft -= doneIn(chunk)) <= 0) {
+      if (direction === 'up') pair.write = this.#countedWrite(chunk);
+      else if (pair.write !== null && this.#isLost(pair.write, chunk)) {
         this.refuse();
         return this.cut();
       }
@@ -174,6 +196,22 @@ export class TcpProxy {
       this.#pairs.delete(pair);
       if (!fault.drop) this.#later(fault.delayMs, () => to.destroy());
     });
+  }
+
+  #countedWrite(request: Buffer): string | null {
+    const write = writeIn(request);
+    if (write === null || this.#known === null) return write;
+    const name = alike(write);
+    const count = (this.#writes.get(name) ?? 0) + 1;
+    this.#writes.set(name, count);
+    return `${count} ${name}`;
+  }
+
+  #isLost(write: string, answer: Buffer): boolean {
+    if (this.#known === null) return (this.#writesLeft -= doneIn(answer)) <= 0;
+    if (this.#known.has(write)) return false;
+    this.#known.add(write);
+    return true;
   }
 
   #pass(pair: Pair, direction: Direction, to: Socket, chunk: Buffer): void {
