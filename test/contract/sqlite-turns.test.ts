@@ -3,7 +3,7 @@
  * event loop in between: counted here in pieces of work, without a look at any real clock.
  */
 import { expect } from 'chai';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EndedSegment } from '../../master/application/ports.ts';
@@ -262,5 +262,14 @@ describe('SQLite and the event loop', function () {
     await busy.close();
     expect(page.tasks).to.have.length(40);
     expect(page.beforeSeq).to.equal(null);
+  });
+
+  it('folds its log into the file before it is long: in one piece, which no turn can cut', async () => {
+    const params = JSON.stringify('x'.repeat(500_000));
+    for (let seq = COUNT + 1; seq <= COUNT + 40; seq++) {
+      await store.commit(commit(term, { inserts: [task(seq, { params })] }));
+    }
+    const { size } = await stat(join(folder, 'soda.db-wal'));
+    expect(size).to.be.below(8 * 1024 * 1024);
   });
 });
