@@ -331,9 +331,10 @@ export class Executor {
     if (this.#isStopping) return { code: 406, message: 'stopping' };
     const unready = this.#readiness?.problem ?? null;
     if (unready !== null) return { code: 406, message: `not ready: ${unready}` };
+    if (this.#options.canAccept === undefined) return null;
     let answer: unknown;
     try {
-      answer = await Promise.race([this.#options.canAccept?.(task), onceAborted(signal)]);
+      answer = await Promise.race([this.#options.canAccept(task), onceAborted(signal)]);
     } catch (error) {
       answer = `canAccept failed: ${headlineOf(error)}`;
       const what = `canAccept failed when it was asked for ${task.type} ${task.id}`;

@@ -39,12 +39,13 @@ export class ChildGroups {
   constructor(signal: AbortSignal, tell?: (pid: number, isAlive: boolean) => void) {
     this.#signal = signal;
     this.#tell = tell ?? ((pid, isAlive) => (ownGuard ??= new GroupGuard()).tell(pid, isAlive));
-    signal.addEventListener('abort', this.#onAbort);
   }
 
   /** @throws {TaskAborted} the attempt has to end. */
   spawn(command: string, args: readonly string[] = [], options: ChildOptions = {}): ChildProcess {
     this.#signal.throwIfAborted();
+    // Most handlers start none. Once, however often it is said.
+    this.#signal.addEventListener('abort', this.#onAbort);
     const { killGraceMs = KILL_GRACE_MS, ...others } = options;
     const child = spawn(command, [...args], { ...others, detached: true });
     const { pid } = child;
