@@ -62,16 +62,16 @@ export function logsRemoved(dialect: Dialect, keys: number[][]): Statement[] {
   return dialect.remove(LOG_TABLE, KEY, keys).map(anyCount);
 }
 
+const MARKED = `REPLACE INTO ${LOG_TABLE} (${logColumns.map(({ name }) => name).join(', ')})
+  SELECT -task_seq, 0, 0, 0, 0, '' FROM ${LOG_TABLE} WHERE task_seq = ? LIMIT 1`;
+
 /**
  * That the logs of these tasks are to go, where there are any: a row of each under its number negated. To remove them would
  * take a commit as long as they are.
  */
 export function logsMarked(taskSeqs: Iterable<number>): Statement[] {
   const runs = Array.from(taskSeqs, (taskSeq) => [taskSeq]);
-  const names = logColumns.map(({ name }) => name).join(', ');
-  const sql = `REPLACE INTO ${LOG_TABLE} (${names})
-    SELECT -task_seq, 0, 0, 0, 0, '' FROM ${LOG_TABLE} WHERE task_seq = ? LIMIT 1`;
-  return runs.length === 0 ? [] : [{ sql, runs, touches: null }];
+  return runs.length === 0 ? [] : [{ sql: MARKED, runs, touches: null }];
 }
 
 const anyCount = (statement: Statement): Statement => ({ ...statement, touches: null });
