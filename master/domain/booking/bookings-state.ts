@@ -80,6 +80,8 @@ export interface BookingsState {
   attemptCount: number;
   reservedCount: number;
   readonly plan: BookingPlan;
+  /** What the pools of the plan were made of last (`seePools`). */
+  counted: readonly unknown[];
   readonly gone: Map<string, Gone>;
   /** Who is kept for whom has to be looked at anew. */
   isUnsettled: boolean;
@@ -104,6 +106,7 @@ export const noBookings = (): BookingsState => ({
   attemptCount: 0,
   reservedCount: 0,
   plan: new BookingPlan(),
+  counted: [],
   gone: new Map(),
   isUnsettled: false,
   hasTaken: false,

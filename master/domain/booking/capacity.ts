@@ -93,12 +93,42 @@ export function noteGone({ bookings: { gone } }: State, executor: Executor): voi
   }
 }
 
-/** Pools as they can be booked now. What a type declares stands in place of the executors that run it. */
-export function bookedPools(state: State, now: number): BookedPool[] {
-  const { bookings, executors, types } = state;
-  for (const { id, at } of bookings.gone.values()) {
-    if (at <= now - GONE_MS || executors.has(id)) bookings.gone.delete(id);
+/** The plan follows who there is, and what types declare: of a fleet that is the same as the last time nothing is made anew. */
+export function seePools(state: State, now: number): void {
+  const { bookings, executors } = state;
+  const { plan, gone } = bookings;
+  for (const { id, at } of gone.values()) {
+    if (at <= now - GONE_MS || executors.has(id)) gone.delete(id);
   }
+  const counted = countedIn(state);
+  const before = bookings.counted;
+  bookings.counted = counted;
+  if (counted.length === before.length && counted.every((one, at) => one === before[at])) {
+    plan.forgetEmpty();
+    return;
+  }
+  plan.setPools(bookedPools(state));
+}
+
+/** All that `bookedPools` goes by: where it is equal, these are. */
+function countedIn({ bookings: { gone, plan }, executors, types }: State): readonly unknown[] {
+  const counted: unknown[] = [plan, plan.seenCount];
+  for (const executor of executors.values()) {
+    if (isCounted(executor)) counted.push(executor.id, executor.bareKey);
+  }
+  counted.push(null);
+  for (const one of gone.values()) counted.push(one);
+  for (const [type, capacity] of declaredTypes(types)) counted.push(type, capacity);
+  return counted;
+}
+
+/** Also while it is away: it may come back. */
+const isCounted = ({ types, drainRequested }: Executor): boolean =>
+  types.length > 0 && !drainRequested;
+
+/** Pools as they can be booked now. What a type declares stands in place of the executors that run it. */
+function bookedPools(state: State): BookedPool[] {
+  const { bookings, executors, types } = state;
   const declared = declaredTypes(types);
   const pools = new Map<string, Omit<BookedPool, 'capacity'> & { executorIds: Set<string> }>();
   const keys = new Map<string, string>();
@@ -111,7 +141,7 @@ export function bookedPools(state: State, now: number): BookedPool[] {
     pool.executorIds.add(one.id);
   };
   for (const executor of executors.values()) {
-    if (executor.types.length > 0 && (isServing(executor) || !executor.drainRequested)) {
+    if (isCounted(executor)) {
       const bare = bareOf(executor);
       // Many can do the same: their key is made once.
       const key = keys.get(executor.bareKey) ?? keyOf(bare, declared);

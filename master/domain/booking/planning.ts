@@ -18,7 +18,7 @@ import {
   REPLANNED_WINDOWS_MAX,
   WINDOWS_MAX,
 } from './booking-bounds.ts';
-import { bookedPools, declaredTypes, labelsOfNone } from './capacity.ts';
+import { declaredTypes, labelsOfNone, seePools } from './capacity.ts';
 import type { FreeWindow } from '../plan/free.ts';
 import type { Ceiling, Wish } from '../plan/divide.ts';
 import type { PlannedWindow } from '../plan/planned-window.ts';
@@ -168,7 +168,7 @@ export function admit(
   now: number,
 ): { readonly windows: readonly BookedWindow[] } | Refusal {
   const { plan } = state.bookings;
-  seePools(state, now);
+  seeFleet(state, now);
   const windows = windowsAfter(spec, now, WINDOWS_MAX);
   const wishes = windows.map((window) => wishOf(state, spec, window));
   const admission = plan.admit(wishes);
@@ -243,9 +243,9 @@ function* wishesOf(
 }
 
 /** Who has come since is promised to nobody yet: bookings that are short may have it. */
-function seePools(state: State, now: number): void {
+function seeFleet(state: State, now: number): void {
   const { bookings } = state;
-  bookings.plan.setPools(bookedPools(state, now));
+  seePools(state, now);
   if (bookings.active.size > 0) bookings.isUnsettled = true;
 }
 
@@ -287,7 +287,7 @@ export function replan(state: State, now: number, out: Output): void {
     if (bookings.byId.size === 0 || now < bookings.nextPlanAt) return;
     bookings.nextPlanAt = now + PLAN_EVERY_MS;
     bookings.soonestPlanAt = now + PLAN_AGAIN_MS;
-    seePools(state, now);
+    seeFleet(state, now);
   }
   const declared = declaredTypes(state.types);
   const isKnown = ({ type }: PlannedWindow) => now >= bookings.knownFrom || declared.has(type);

@@ -10,7 +10,7 @@ import { type BookedPool, hasLost, isSamePool, without } from './booked-pool.ts'
 import { type Ceiling, divide, type Part, type Place, roomIn, type Wish } from './divide.ts';
 import { freeIn, type FreeWindow } from './free.ts';
 import { costIn, type Looks, takeLooks } from './looks.ts';
-import { isBound, isLacking, type PlannedWindow } from './planned-window.ts';
+import { isBound, isLacking, type PlannedWindow, type ReplanOptions } from './planned-window.ts';
 import { PoolBook } from './pool-book.ts';
 import type { Claim, Span } from './timeline.ts';
 
@@ -30,15 +30,6 @@ interface Draft {
   readonly placesByNeeds: PlacesByNeeds;
 }
 
-interface ReplanOptions {
-  /** Windows that are looked at in one call. Default: all. */
-  readonly countMax?: number;
-  /** Whether it is known how many executors there are for a window: else it stays as it is. Default: of all. */
-  readonly isKnown?: (window: PlannedWindow) => boolean;
-  /** What limits allow of it now. Default: as when it was put. */
-  readonly ceilingsOf?: (window: PlannedWindow) => readonly Ceiling[];
-}
-
 interface OwnPool extends BookedPool {
   capacity: number;
   readonly executorIds: Set<string>;
@@ -47,6 +38,9 @@ interface OwnPool extends BookedPool {
 export class BookingPlan {
   /** In the order in which they serve: the least able first. Its own: executors join them one by one. */
   #pools: readonly OwnPool[] = [];
+  #keys: ReadonlySet<string> = new Set();
+  /** Executors that have changed their pool, or come, since it began: the pools are not as they were set. */
+  seenCount = 0;
   /** In which of them each executor that is known is. */
   readonly #poolOf = new Map<string, string>();
   readonly #books = new Map<string, PoolBook>();
@@ -89,9 +83,14 @@ export class BookingPlan {
       book.capacity = 0;
       this.#suspects.add(book);
     }
-    const keys = new Set(pools.map(({ key }) => key));
+    this.#keys = new Set(pools.map(({ key }) => key));
+    this.forgetEmpty();
+  }
+
+  /** What nothing is booked of, and is no more: of use where what there is has stayed the same. */
+  forgetEmpty(): void {
     for (const [key, book] of this.#books) {
-      if (book.isEmpty && !keys.has(key)) this.#forget(key, book);
+      if (book.isEmpty && !this.#keys.has(key)) this.#forget(key, book);
     }
     this.#ceilings.forgetEmpty();
   }
@@ -100,6 +99,7 @@ export class BookingPlan {
   see(executorId: string, of: Omit<BookedPool, 'capacity' | 'executorIds'>): void {
     const at = this.#poolOf.get(executorId);
     if (at === of.key) return;
+    this.seenCount++;
     const pool = this.#pools.find(({ key }) => key === of.key);
     if (at === undefined && pool !== undefined) return this.#join(pool, executorId);
     const others = this.#pools.filter(({ key }) => key !== of.key);

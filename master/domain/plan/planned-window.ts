@@ -1,5 +1,5 @@
 /** A window of a booking, as the plan has it. */
-import type { Part, Wish } from './divide.ts';
+import type { Ceiling, Part, Wish } from './divide.ts';
 
 /** A window that was accepted. */
 export interface PlannedWindow extends Wish {
@@ -18,4 +18,13 @@ export function isLacking({ parts, count }: PlannedWindow): boolean {
 /** It has executors: they are not taken from it for a limit. */
 export function isBound({ parts }: PlannedWindow): boolean {
   return parts?.some(({ executorIds }) => executorIds.length > 0) ?? false;
+}
+
+export interface ReplanOptions {
+  /** Windows that are looked at in one call. Default: all. */
+  readonly countMax?: number;
+  /** Whether it is known how many executors there are for a window: else it stays as it is. Default: of all. */
+  readonly isKnown?: (window: PlannedWindow) => boolean;
+  /** What limits allow of it now. Default: as when it was put. */
+  readonly ceilingsOf?: (window: PlannedWindow) => readonly Ceiling[];
 }

@@ -7,6 +7,7 @@ import {
   createOutput,
   type Output,
 } from '../../../master/domain/effects.ts';
+import type { Event } from '../../../master/domain/events.ts';
 import type { Booking } from '../../../master/domain/booking/booking.ts';
 import { ADVANCED_COUNT_MAX } from '../../../master/domain/booking/booking-bounds.ts';
 import { PoolBook } from '../../../master/domain/plan/pool-book.ts';
@@ -183,6 +184,42 @@ describe('what a booking costs', () => {
     }
     expect(Math.max(...countInPieces)).to.be.within(1, poolCount);
     expect(lookCount).to.be.within(poolCount, 10_000);
+  });
+
+  it('is no look at what executors can do, while the fleet is the same', () => {
+    scheduler = new Scheduler({ leaseMs: 24 * HOUR });
+    const count = 50;
+    let lookCount = 0;
+    for (let index = 0; index < count; index++) {
+      scheduler.connect(`e${index}`, { labels: [`rack:${index}`] });
+      const executor = scheduler.executor(`e${index}`);
+      const { own } = executor;
+      const get = () => {
+        lookCount++;
+        return own;
+      };
+      Object.defineProperty(executor, 'own', { get, configurable: true });
+    }
+    /** Without the checks of a scheduler, which look at all. */
+    const looksOf = (event: Event): number => {
+      lookCount = 0;
+      step(scheduler.state, event, scheduler.now, createOutput());
+      return lookCount;
+    };
+    const looksOfBooking = (fields: Partial<Asked>) =>
+      looksOf({ type: 'bookingRequested', request: 1, booking: asked(fields) });
+    const looksOfTick = () => {
+      scheduler.now += 5 * SECOND;
+      return looksOf({ type: 'ticked' });
+    };
+    expect(looksOfBooking({}), 'all are new').to.be.at.least(count);
+    expect(looksOfBooking({ id: 'bk-2', requires: ['rack:7'] })).to.equal(0);
+    expect(looksOfTick()).to.equal(0);
+    scheduler.connect('another');
+    expect(looksOfTick(), 'one has come').to.be.at.least(count);
+    expect(looksOfBooking({ id: 'bk-5', requires: ['rack:8'] })).to.equal(0);
+    expect(book({ id: 'bk-3', count: count - 1 })?.kind).to.equal('conflict');
+    expect(book({ id: 'bk-4', count: count - 2 })?.kind).to.equal('done');
   });
 
   it('is no look at what waits of others, where it has no tasks, or all are found', () => {

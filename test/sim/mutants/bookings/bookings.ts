@@ -1,4 +1,5 @@
 /** Bugs of bookings, for `mutants.ts`. */
+import type { BookingsState } from '../../../../master/domain/booking/bookings-state.ts';
 import type { BookedPool } from '../../../../master/domain/plan/booked-pool.ts';
 import { BookingPlan } from '../../../../master/domain/plan/plan.ts';
 import { type Mutant, onLink, onState, onStore, onWrites } from '../../actors/sabotage.ts';
@@ -75,7 +76,7 @@ export function bookingMutants(): Mutant[] {
       name: 'accepts bookings without regard to those that there are',
       faults: {},
       settings: { ...settings, ...undisturbed, stormMs: 120_000 },
-      ...onState(({ bookings: { plan } }) => acceptAnyIn(plan)),
+      ...onState(({ bookings }) => acceptAnyIn(bookings)),
     },
     {
       name: 'tells nobody that no booking has it any more',
@@ -100,9 +101,12 @@ export function bookingMutants(): Mutant[] {
 const acceptsAny = new WeakSet<BookingPlan>();
 
 /** Whatever fits by itself. */
-function acceptAnyIn(plan: BookingPlan): void {
+function acceptAnyIn(bookings: BookingsState): void {
+  const { plan } = bookings;
   if (acceptsAny.has(plan)) return;
   acceptsAny.add(plan);
+  // So that it is told what there is once more.
+  bookings.counted = [];
   let known: readonly BookedPool[] = [];
   const setPools = plan.setPools.bind(plan);
   plan.setPools = (pools) => {
