@@ -8,6 +8,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 import { buildConsole } from './console.mjs';
 import { buildSite } from './site.mjs';
 
@@ -19,36 +20,21 @@ const env = { GOGC: '400', ...process.env };
 const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit', env });
 if (status === 0 && (await buildConsole())) {
   await buildSite();
-  await bundle();
+  await bundleSoda();
 } else process.exitCode = 1;
 
-async function bundle() {
-  // Loaded here: whoever has an error of types need not wait for it.
-  const { build } = await import('esbuild');
+async function bundleSoda() {
   for (const folder of ['cli/dist', 'master/dist']) {
     const old = readdirSync(folder).filter((name) => name.endsWith('.bundle.js'));
     for (const name of old) rmSync(join(folder, name), { force: true });
   }
-  await build({
-    // Each beside what it is made of, because both look for their package from there.
-    entryPoints: { 'cli/dist/soda': 'cli/dist/soda.js', 'master/dist/main': 'master/dist/main.js' },
+  // Each beside what it is made of, because both look for their package from there.
+  const files = { 'cli/dist/soda': 'cli/dist/soda.js', 'master/dist/main': 'master/dist/main.js' };
+  await bundle(files, {
     outdir: '.',
     outExtension: { '.js': '.bundle.js' },
     chunkNames: 'master/dist/[name]-[hash]',
-    bundle: true,
-    // What a command loads when it is needed stays apart.
-    splitting: true,
-    // A quarter less to read at each start; names stay, for those who read where an error came from.
-    minifyWhitespace: true,
-    format: 'esm',
-    platform: 'node',
     // Loaded with the first mail, by those who send any.
     external: ['nodemailer'],
-    target: 'node20',
-    // For libraries that are CommonJS.
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-    },
-    logLevel: 'warning',
   });
 }

@@ -4,9 +4,9 @@ import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installReleased, type ReleasedClient, releasedClient } from '../helpers/released.ts';
 import { Receiver } from '../helpers/system/receiver.ts';
+import { EXECUTOR } from '../helpers/system/scripted-executor.ts';
 import {
   describeSystem,
-  EXECUTOR,
   outcomesOf,
   SECRET,
   type Step,

@@ -19,13 +19,13 @@ import { copyEmptyStore } from '../store/empty-store.ts';
 import { eitherStore } from './either-store.ts';
 import { type Delivery, Receiver } from './receiver.ts';
 import { type Line, SystemProcess } from './process.ts';
+import { bundledExecutor } from './scripted-executor.ts';
 import { eventually } from './wait.ts';
 
 /** Signs the callbacks of every master here. */
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const SODA = scriptOf('../../../cli/bin/soda.js');
-export const EXECUTOR = scriptOf('../../system/processes/executor.mjs');
 const FFMPEG_EXECUTOR = scriptOf('../../../examples/dist/ffmpeg/executor.js');
 
 export const user = { group: 'tests' };
@@ -80,6 +80,7 @@ export interface SystemOptions {
 }
 
 export class System {
+  static #executorScript = '';
   readonly receiver = new Receiver(SECRET);
   readonly marks: Mark[] = [];
   readonly processes: SystemProcess[] = [];
@@ -101,6 +102,7 @@ export class System {
 
   static async start(options: SystemOptions): Promise<System> {
     const system = new System(await mkdtemp(join(tmpdir(), 'soda-system-')), options);
+    System.#executorScript = await bundledExecutor();
     try {
       await system.receiver.listen();
       await system.startMaster();
@@ -198,7 +200,7 @@ export class System {
   }
 
   /** An executor that may be gone before the master can say that it knew it. */
-  spawnExecutor({ script = EXECUTOR, ...settings }: ExecutorSettings): SystemProcess {
+  spawnExecutor({ script = System.#executorScript, ...settings }: ExecutorSettings): SystemProcess {
     const options = { url: this.url, namespace: this.#namespace, types: ['work'], ...settings };
     return this.spawn(settings.id, [script, JSON.stringify(options)], {}, ({ fields }) => {
       if ('mark' in fields) this.marks.push({ ...fields, executor: settings.id } as Mark);
