@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installReleased, type ReleasedClient, releasedClient } from '../helpers/released.ts';
+import { EXECUTOR } from '../helpers/system/executors.ts';
 import { Receiver } from '../helpers/system/receiver.ts';
-import { EXECUTOR } from '../helpers/system/scripted-executor.ts';
 import {
   describeSystem,
   outcomesOf,

@@ -17,16 +17,14 @@ import { apiBaseOf, DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import { MARIADB_MISSING, type Mariadb, sharedMariadb, startMariadb } from '../mariadb.ts';
 import { copyEmptyStore } from '../store/empty-store.ts';
 import { eitherStore } from './either-store.ts';
+import { bundledExecutors, type ExecutorName } from './executors.ts';
 import { type Delivery, Receiver } from './receiver.ts';
 import { type Line, SystemProcess } from './process.ts';
-import { bundledExecutor } from './scripted-executor.ts';
 import { eventually } from './wait.ts';
 
 /** Signs the callbacks of every master here. */
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const SODA = scriptOf('../../../cli/bin/soda.js');
-const FFMPEG_EXECUTOR = scriptOf('../../../examples/dist/ffmpeg/executor.js');
+const SODA = fileURLToPath(new URL('../../../cli/bin/soda.js', import.meta.url));
 
 export const user = { group: 'tests' };
 
@@ -80,7 +78,7 @@ export interface SystemOptions {
 }
 
 export class System {
-  static #executorScript = '';
+  static #executors = '';
   readonly receiver = new Receiver(SECRET);
   readonly marks: Mark[] = [];
   readonly processes: SystemProcess[] = [];
@@ -102,7 +100,7 @@ export class System {
 
   static async start(options: SystemOptions): Promise<System> {
     const system = new System(await mkdtemp(join(tmpdir(), 'soda-system-')), options);
-    System.#executorScript = await bundledExecutor();
+    System.#executors = await bundledExecutors();
     try {
       await system.receiver.listen();
       await system.startMaster();
@@ -200,21 +198,22 @@ export class System {
   }
 
   /** An executor that may be gone before the master can say that it knew it. */
-  spawnExecutor({ script = System.#executorScript, ...settings }: ExecutorSettings): SystemProcess {
+  spawnExecutor({ script, ...settings }: ExecutorSettings): SystemProcess {
     const options = { url: this.url, namespace: this.#namespace, types: ['work'], ...settings };
-    return this.spawn(settings.id, [script, JSON.stringify(options)], {}, ({ fields }) => {
+    const args = [script ?? join(System.#executors, 'scripted.js'), JSON.stringify(options)];
+    return this.spawn(settings.id, args, {}, ({ fields }) => {
       if ('mark' in fields) this.marks.push({ ...fields, executor: settings.id } as Mark);
     });
   }
 
-  /** The executor of the ffmpeg example, in its own process, on a directory of media files. */
+  /** An executor of the examples, in its own process, on a directory of media files. */
   async ffmpegExecutor(
     name: string,
     mediaRoot: string,
     env: Readonly<Record<string, string>> = {},
-    script = FFMPEG_EXECUTOR,
+    example: ExecutorName = 'ffmpeg',
   ): Promise<SystemProcess> {
-    const executor = this.spawn(name, [script], {
+    const executor = this.spawn(name, [join(System.#executors, `${example}.js`)], {
       SODA_URL: this.url + apiBaseOf(this.#namespace),
       MEDIA_ROOT: mediaRoot,
       FFMPEG_THREADS: '1',

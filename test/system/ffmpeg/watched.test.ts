@@ -3,7 +3,7 @@ import type { EventView } from '@soda-scheduler/client';
 import type { AlertMessage, LogLine } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HookReceiver, MailReceiver } from '../../helpers/alerts/receivers.ts';
@@ -21,6 +21,7 @@ const PARAMS = {
 
 describeOnEither('a transcode that is watched', ({ start }) => {
   let media: string;
+  let slow: string;
   let hook: HookReceiver;
   let mail: MailReceiver;
 
@@ -30,9 +31,12 @@ describeOnEither('a transcode that is watched', ({ start }) => {
     mail = await new MailReceiver().open();
     media = mkdtempSync(join(tmpdir(), 'soda-system-watched-'));
     mkdirSync(join(media, 'out'));
-    const source = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=30'];
+    const source = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=10:duration=6'];
     const made = ['-c:v', 'libx264', '-preset', 'ultrafast', join(media, 'in.mp4')];
     execFileSync('ffmpeg', ['-nostdin', '-loglevel', 'error', ...source, ...made]);
+    // As long as the clip, so that it is seen at work, however fast the machine is.
+    slow = join(media, 'ffmpeg');
+    writeFileSync(slow, '#!/bin/sh\nexec ffmpeg -re "$@"\n', { mode: 0o755 });
   });
   after(async () => {
     if (!media) return;
@@ -55,7 +59,7 @@ describeOnEither('a transcode that is watched', ({ start }) => {
     await putReceiver('night', { channel: 'mail', to: ['ann@example.com'] });
     // At once: by default it is a minute, and found twice.
     await putRule('no_executor', { kind: 'no_executor', threshold: 1, checks: 1 });
-    const executor = await system.ffmpegExecutor('a', media);
+    const executor = await system.ffmpegExecutor('a', media, { FFMPEG: slow });
 
     const type = 'ffmpeg.transcode';
     const { task_id } = await client.submit({ type, params: PARAMS }, { group: 'tests' });

@@ -4,16 +4,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { NginxReceiver } from '../../helpers/push/nginx-receiver.ts';
 import { describeOnOneMaster, type System, user } from '../../helpers/system/system.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
-const EXECUTOR = fileURLToPath(
-  new URL('../../../examples/dist/live-push/executor.js', import.meta.url),
-);
 const env = { PUSH_HOSTS: '127.0.0.1' };
 const LEASE_MS = 6_000;
 const FRAME_MS = 100;
@@ -82,7 +78,7 @@ describeOnOneMaster('a live push into nginx-rtmp', ({ start }) => {
 
   it('is one source over its warm-up and its class, whose times go on without a gap', async () => {
     const system = await start();
-    await system.ffmpegExecutor('a', media, env, EXECUTOR);
+    await system.ffmpegExecutor('a', media, env, 'live-push');
     const startsAt = Date.now() + 5_000;
     const more = { warmup: 'warmup.mp4', starts_at: startsAt, ends_at: startsAt + 4_000 };
     const taskId = await push(system, 'switched', more);
@@ -97,10 +93,10 @@ describeOnOneMaster('a live push into nginx-rtmp', ({ start }) => {
 
   it('has another source within the lease and two seconds when its executor is killed, and never two', async () => {
     const system = await start();
-    const sending = await system.ffmpegExecutor('a', media, env, EXECUTOR);
+    const sending = await system.ffmpegExecutor('a', media, env, 'live-push');
     const taskId = await push(system, 'killed', { starts_at: Date.now() });
     await recorded('killed', 0);
-    await system.ffmpegExecutor('b', media, env, EXECUTOR);
+    await system.ffmpegExecutor('b', media, env, 'live-push');
     await sending.end('SIGKILL');
     await recorded('killed', 1);
     const [first, second, ...others] = nginx.of('killed');

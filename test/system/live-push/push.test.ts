@@ -3,16 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { type Published, RtmpReceiver } from '../../helpers/push/rtmp-receiver.ts';
 import { describeOnOneMaster, outcomesOf, type System, user } from '../../helpers/system/system.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
-const EXECUTOR = fileURLToPath(
-  new URL('../../../examples/dist/live-push/executor.js', import.meta.url),
-);
 const env = { PUSH_HOSTS: '127.0.0.1' };
 
 describeOnOneMaster('a live push', ({ start }) => {
@@ -34,7 +30,7 @@ describeOnOneMaster('a live push', ({ start }) => {
 
   /** One that sends, and one that waits. */
   async function pushed(system: System, key: string) {
-    const sending = await system.ffmpegExecutor('a', media, env, EXECUTOR);
+    const sending = await system.ffmpegExecutor('a', media, env, 'live-push');
     const params = {
       url: receiver.url(key),
       main: 'main.mp4',
@@ -43,7 +39,7 @@ describeOnOneMaster('a live push', ({ start }) => {
     };
     const { task_id } = await system.client.submit({ type: 'ffmpeg.push', params }, user);
     const first = await source(key, 0);
-    await system.ffmpegExecutor('b', media, env, EXECUTOR);
+    await system.ffmpegExecutor('b', media, env, 'live-push');
     return { taskId: task_id, sending, first };
   }
 
