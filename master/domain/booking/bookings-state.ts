@@ -1,6 +1,7 @@
 /** What memory holds of bookings: all of them, and of those that are near who is kept for them. */
 import type { Booking } from './booking.ts';
 import type { Executor } from '../model/executor.ts';
+import { CountedFleet, type Gone } from '../plan/counted-fleet.ts';
 import { BookingPlan } from '../plan/plan.ts';
 
 /** A booking that has begun to keep executors. */
@@ -57,9 +58,6 @@ export function moveRunning(
   runningOf.set(now, running.add(executor));
 }
 
-/** As it was when it was here last. */
-export type Gone = Pick<Executor, 'id' | 'types' | 'labels' | 'reserve'> & { readonly at: number };
-
 export interface BookingsState {
   /** Also those that are over, for a while: the oldest of these first. */
   readonly byId: Map<string, Booking>;
@@ -80,8 +78,7 @@ export interface BookingsState {
   attemptCount: number;
   reservedCount: number;
   readonly plan: BookingPlan;
-  /** What the pools of the plan were made of last (`seePools`). */
-  counted: readonly unknown[];
+  readonly fleet: CountedFleet;
   readonly gone: Map<string, Gone>;
   /** Who is kept for whom has to be looked at anew. */
   isUnsettled: boolean;
@@ -106,7 +103,7 @@ export const noBookings = (): BookingsState => ({
   attemptCount: 0,
   reservedCount: 0,
   plan: new BookingPlan(),
-  counted: [],
+  fleet: new CountedFleet(),
   gone: new Map(),
   isUnsettled: false,
   hasTaken: false,

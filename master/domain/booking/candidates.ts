@@ -1,4 +1,5 @@
 /** Executors that a booking may be given: whom nobody else has or needs, and as many of each pool as the plan lets it have. */
+import { bareOf } from '../plan/counted-fleet.ts';
 import type { Part } from '../plan/divide.ts';
 import {
   endsInTime,
@@ -13,7 +14,7 @@ import type { Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { currentTask } from '../steps/occupation.ts';
 import { bindsAt, type Booking } from './booking.ts';
-import { bareOf, Bookable, type Group } from './capacity.ts';
+import { Bookable, type Group } from './capacity.ts';
 import { givingAmong, type Held } from './preempt.ts';
 import { wakeAt } from './rows.ts';
 

@@ -3,19 +3,8 @@ import { isServing, pinOf, poolKeyOf } from '../model/executor.ts';
 import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { GONE_EXECUTORS_MAX, GONE_MS } from './booking-bounds.ts';
-import type { Gone } from './bookings-state.ts';
-import type { BookedPool } from '../plan/booked-pool.ts';
+import { bareOf, declaredKey, type Gone } from '../plan/counted-fleet.ts';
 import type { BookingPlan } from '../plan/plan.ts';
-
-/** As it is by itself and by what operators have set: whatever names it, or has booked it. */
-export function bareOf({ id, types, override, own }: Executor): Omit<Gone, 'at'> {
-  return {
-    id,
-    types,
-    labels: override.labels ?? own.labels,
-    reserve: override.reserve ?? own.reserve,
-  };
-}
 
 /** Executors that can do the same, whoever has booked them, and the pool that the plan has them in. */
 export interface Group {
@@ -93,70 +82,25 @@ export function noteGone({ bookings: { gone } }: State, executor: Executor): voi
   }
 }
 
-/** The plan follows who there is, and what types declare: of a fleet that is the same as the last time nothing is made anew. */
+/** The plan follows who there is, and what types declare. */
 export function seePools(state: State, now: number): void {
   const { bookings, executors } = state;
-  const { plan, gone } = bookings;
+  const { plan, gone, fleet } = bookings;
   for (const { id, at } of gone.values()) {
     if (at <= now - GONE_MS || executors.has(id)) gone.delete(id);
   }
-  const counted = countedIn(state);
-  const before = bookings.counted;
-  bookings.counted = counted;
-  if (counted.length === before.length && counted.every((one, at) => one === before[at])) {
-    plan.forgetEmpty();
-    return;
+  const changed = fleet.follow(executors, gone, declaredTypes(state.types));
+  const seen = plan.takeSeen();
+  if (changed === null) plan.setPools(fleet.all());
+  else {
+    const keys = [...new Set([...changed, ...seen])];
+    const pools = keys.flatMap((key) => fleet.pool(key) ?? []);
+    plan.changePools(
+      pools,
+      keys.filter((key) => fleet.pool(key) === undefined),
+    );
   }
-  plan.setPools(bookedPools(state));
-}
-
-/** All that `bookedPools` goes by: where it is equal, these are. */
-function countedIn({ bookings: { gone, plan }, executors, types }: State): readonly unknown[] {
-  const counted: unknown[] = [plan, plan.seenCount];
-  for (const executor of executors.values()) {
-    if (isCounted(executor)) counted.push(executor.id, executor.bareKey);
-  }
-  counted.push(null);
-  for (const one of gone.values()) counted.push(one);
-  for (const [type, capacity] of declaredTypes(types)) counted.push(type, capacity);
-  return counted;
-}
-
-/** Also while it is away: it may come back. */
-const isCounted = ({ types, drainRequested }: Executor): boolean =>
-  types.length > 0 && !drainRequested;
-
-/** Pools as they can be booked now. What a type declares stands in place of the executors that run it. */
-function bookedPools(state: State): BookedPool[] {
-  const { bookings, executors, types } = state;
-  const declared = declaredTypes(types);
-  const pools = new Map<string, Omit<BookedPool, 'capacity'> & { executorIds: Set<string> }>();
-  const keys = new Map<string, string>();
-  const add = (one: Omit<Gone, 'at'>, key: string) => {
-    const { types: all, labels, reserve } = one;
-    const ofPool = all.filter((type) => !declared.has(type));
-    const none = { executorIds: new Set<string>(), isDeclared: false };
-    const pool = pools.get(key) ?? { key, types: ofPool, labels, reserve, ...none };
-    pools.set(key, pool);
-    pool.executorIds.add(one.id);
-  };
-  for (const executor of executors.values()) {
-    if (isCounted(executor)) {
-      const bare = bareOf(executor);
-      // Many can do the same: their key is made once.
-      const key = keys.get(executor.bareKey) ?? keyOf(bare, declared);
-      keys.set(executor.bareKey, key);
-      add(bare, key);
-    }
-  }
-  for (const one of bookings.gone.values()) add(one, keyOf(one, declared));
-  return [
-    ...[...pools.values()].map((pool) => ({ ...pool, capacity: pool.executorIds.size })),
-    ...[...declared].map(([type, capacity]) => {
-      const none = { labels: [], reserve: [], executorIds: new Set<string>() };
-      return { key: declaredKey(type), types: [type], capacity, ...none, isDeclared: true };
-    }),
-  ];
+  plan.forgetEmpty();
 }
 
 /** Of the labels that are required those that no executor of the type has that counts. */
@@ -179,8 +123,6 @@ export function declaredTypes(types: State['types']): Map<string, number> {
   }
   return declared;
 }
-
-const declaredKey = (type: string): string => `=${type}`;
 
 function keyOf(one: Omit<Gone, 'at'>, declared: ReadonlyMap<string, number>): string {
   const types = one.types.filter((type) => !declared.has(type));

@@ -4,7 +4,6 @@
  */
 import { mayRun, pinnedTo, pinOf } from '../model/executor.ts';
 import { atOnce, type Pieces } from '../pieces.ts';
-import { servesFirst } from '../queue/junctions.ts';
 import { Ceilings, type Taken } from './ceilings.ts';
 import { type BookedPool, hasLost, isSamePool, without } from './booked-pool.ts';
 import { type Ceiling, divide, type Part, type Place, roomIn, type Wish } from './divide.ts';
@@ -12,6 +11,7 @@ import { freeIn, type FreeWindow } from './free.ts';
 import { costIn, type Looks, takeLooks } from './looks.ts';
 import { isBound, isLacking, type PlannedWindow, type ReplanOptions } from './planned-window.ts';
 import { PoolBook } from './pool-book.ts';
+import { PoolList } from './pool-list.ts';
 import type { Claim, Span } from './timeline.ts';
 
 interface Held {
@@ -30,19 +30,10 @@ interface Draft {
   readonly placesByNeeds: PlacesByNeeds;
 }
 
-interface OwnPool extends BookedPool {
-  capacity: number;
-  readonly executorIds: Set<string>;
-}
-
 export class BookingPlan {
-  /** In the order in which they serve: the least able first. Its own: executors join them one by one. */
-  #pools: readonly OwnPool[] = [];
-  #keys: ReadonlySet<string> = new Set();
-  /** Executors that have changed their pool, or come, since it began: the pools are not as they were set. */
-  seenCount = 0;
-  /** In which of them each executor that is known is. */
-  readonly #poolOf = new Map<string, string>();
+  readonly #pools = new PoolList();
+  /** Keys of pools that executors have joined or left since it was asked. */
+  #seen = new Set<string>();
   readonly #books = new Map<string, PoolBook>();
   readonly #ceilings = new Ceilings();
   readonly #held = new Map<string, Held>();
@@ -60,59 +51,65 @@ export class BookingPlan {
 
   /** What there is from now on; whoever has windows then has to `replan` them. */
   setPools(pools: readonly BookedPool[]): void {
-    this.#draft?.plan.setPools(pools);
+    const keys = new Set(pools.map(({ key }) => key));
+    this.changePools(
+      pools,
+      [...this.#pools.keys()].filter((key) => !keys.has(key)),
+    );
+    this.forgetEmpty();
+  }
+
+  /** Of those that differ alone. @param gone Keys of those that are no more. */
+  changePools(pools: readonly BookedPool[], gone: readonly string[]): void {
+    if (pools.length + gone.length === 0) return;
+    this.#draft?.plan.changePools(pools, gone);
     this.#draft?.placesByNeeds.clear();
-    const before = new Map(this.#pools.map((pool) => [pool.key, pool]));
-    this.#pools = pools
-      .map((pool) => ({ ...pool, executorIds: new Set(pool.executorIds) }))
-      .sort((a, b) => (servesFirst(a, b) ? -1 : 1));
-    this.#poolOf.clear();
-    for (const { key, executorIds } of pools)
-      for (const id of executorIds) this.#poolOf.set(id, key);
-    this.#isChanged ||= before.size !== pools.length;
+    for (const key of gone.filter((one) => this.#pools.has(one))) {
+      const book = this.#bookOf(key);
+      book.capacity = 0;
+      this.#suspects.add(book);
+      this.#isChanged = true;
+    }
     for (const pool of pools) {
-      const known = before.get(pool.key);
-      before.delete(pool.key);
+      const known = this.#pools.get(pool.key);
       const book = this.#bookOf(pool.key);
       book.capacity = pool.capacity;
       if (known === undefined || !isSamePool(pool, known)) this.#isChanged = true;
       if (known !== undefined && hasLost(pool, known)) this.#suspects.add(book);
     }
-    for (const key of before.keys()) {
-      const book = this.#bookOf(key);
-      book.capacity = 0;
-      this.#suspects.add(book);
-    }
-    this.#keys = new Set(pools.map(({ key }) => key));
-    this.forgetEmpty();
+    this.#pools.change(pools, gone);
   }
 
-  /** What nothing is booked of, and is no more: of use where what there is has stayed the same. */
+  /** Nothing is kept of what is no more, and has nothing booked. */
   forgetEmpty(): void {
     for (const [key, book] of this.#books) {
-      if (book.isEmpty && !this.#keys.has(key)) this.#forget(key, book);
+      if (book.isEmpty && !this.#pools.has(key)) this.#forget(key, book);
     }
     this.#ceilings.forgetEmpty();
   }
 
   /** That executor counts in its pool from now on, and in no other. Of a fleet that comes back each is seen. */
   see(executorId: string, of: Omit<BookedPool, 'capacity' | 'executorIds'>): void {
-    const at = this.#poolOf.get(executorId);
+    const at = this.#pools.keyOf(executorId);
     if (at === of.key) return;
-    this.seenCount++;
-    const pool = this.#pools.find(({ key }) => key === of.key);
+    for (const key of [at ?? of.key, of.key]) this.#seen.add(key);
+    const pool = this.#pools.get(of.key);
     if (at === undefined && pool !== undefined) return this.#join(pool, executorId);
-    const others = this.#pools.filter(({ key }) => key !== of.key);
-    const left = others.map((one) => (one.key === at ? without(one, executorId) : one));
+    const left = this.#pools.get(at ?? '');
     const executorIds = new Set(pool?.executorIds).add(executorId);
-    this.setPools([...left, { ...of, executorIds, capacity: executorIds.size }]);
+    const joined = { ...of, executorIds, capacity: executorIds.size };
+    this.changePools([...(left === undefined ? [] : [without(left, executorId)]), joined], []);
   }
 
-  #join(pool: OwnPool, executorId: string): void {
-    pool.executorIds.add(executorId);
-    pool.capacity = pool.executorIds.size;
-    this.#poolOf.set(executorId, pool.key);
-    this.#bookOf(pool.key).capacity = pool.capacity;
+  /** Pools that `see` has changed since this was asked last. */
+  takeSeen(): ReadonlySet<string> {
+    const seen = this.#seen;
+    this.#seen = new Set();
+    return seen;
+  }
+
+  #join(pool: BookedPool, executorId: string): void {
+    this.#bookOf(pool.key).capacity = this.#pools.join(pool.key, executorId);
     this.#isChanged = true;
     this.#draft?.plan.see(executorId, pool);
     this.#draft?.placesByNeeds.clear();
@@ -261,7 +258,7 @@ export class BookingPlan {
     const windows = [...this.#held.values()].map(({ window }) => window);
     windows.sort((a, b) => a.order - b.order || a.from - b.from);
     const plan = new BookingPlan();
-    plan.setPools(this.#pools);
+    plan.setPools([...this.#pools]);
     return { plan, ahead: new Set(windows.map(({ id }) => id)), placesByNeeds: new Map() };
   }
 

@@ -9,8 +9,9 @@ import {
   poolKeyOf,
   READY,
 } from '../model/executor.ts';
-import { bareOf, noteGone } from '../booking/capacity.ts';
+import { noteGone } from '../booking/capacity.ts';
 import { executorChanged } from '../booking/planning.ts';
+import { bareOf } from '../plan/counted-fleet.ts';
 import { isAfterWindow } from '../booking/tasks.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';

@@ -186,7 +186,7 @@ describe('what a booking costs', () => {
     expect(lookCount).to.be.within(poolCount, 10_000);
   });
 
-  it('is no look at what executors can do, while the fleet is the same', () => {
+  it('is no look at what executors can do that have been looked at, and are the same', () => {
     scheduler = new Scheduler({ leaseMs: 24 * HOUR });
     const count = 50;
     let lookCount = 0;
@@ -216,7 +216,7 @@ describe('what a booking costs', () => {
     expect(looksOfBooking({ id: 'bk-2', requires: ['rack:7'] })).to.equal(0);
     expect(looksOfTick()).to.equal(0);
     scheduler.connect('another');
-    expect(looksOfTick(), 'one has come').to.be.at.least(count);
+    expect(looksOfTick(), 'another has come').to.equal(0);
     expect(looksOfBooking({ id: 'bk-5', requires: ['rack:8'] })).to.equal(0);
     expect(book({ id: 'bk-3', count: count - 1 })?.kind).to.equal('conflict');
     expect(book({ id: 'bk-4', count: count - 2 })?.kind).to.equal('done');

@@ -1,6 +1,5 @@
 /** Bugs of bookings, for `mutants.ts`. */
 import type { BookingsState } from '../../../../master/domain/booking/bookings-state.ts';
-import type { BookedPool } from '../../../../master/domain/plan/booked-pool.ts';
 import { BookingPlan } from '../../../../master/domain/plan/plan.ts';
 import { type Mutant, onLink, onState, onStore, onWrites } from '../../actors/sabotage.ts';
 
@@ -101,21 +100,12 @@ export function bookingMutants(): Mutant[] {
 const acceptsAny = new WeakSet<BookingPlan>();
 
 /** Whatever fits by itself. */
-function acceptAnyIn(bookings: BookingsState): void {
-  const { plan } = bookings;
+function acceptAnyIn({ plan, fleet }: BookingsState): void {
   if (acceptsAny.has(plan)) return;
   acceptsAny.add(plan);
-  // So that it is told what there is once more.
-  bookings.counted = [];
-  let known: readonly BookedPool[] = [];
-  const setPools = plan.setPools.bind(plan);
-  plan.setPools = (pools) => {
-    known = pools;
-    setPools(pools);
-  };
   plan.admit = (wishes) => {
     const empty = new BookingPlan();
-    empty.setPools(known);
+    empty.setPools(fleet.all());
     return empty.admit(wishes);
   };
 }
