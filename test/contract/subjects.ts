@@ -13,6 +13,7 @@ import { Pace } from '../../master/infrastructure/sql/pace.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { EmptyDatabases } from '../helpers/store/empty-databases.ts';
+import { copyBareStore } from '../helpers/store/empty-store.ts';
 
 export interface Subject {
   readonly name: string;
@@ -20,8 +21,6 @@ export interface Subject {
   prepare(): Promise<string | null>;
   /** A store on a database of its own. */
   open(): Promise<Store>;
-  /** Every store is closed. */
-  afterEach?(): Promise<void>;
   /** Once, after the tests; every store must be closed by then. */
   clean(): Promise<void>;
 }
@@ -45,10 +44,11 @@ function sqlite(): Subject {
       folder = await mkdtemp(join(tmpdir(), 'soda-store-'));
       return null;
     },
-    open() {
+    async open() {
       count += 1;
-      const url = `sqlite:${join(folder, `${count}.db`)}`;
-      return openSqlStore({ url, allowWeakDurability: false, pace: timeless() });
+      const file = join(folder, `${count}.db`);
+      await copyBareStore(file);
+      return openSqlStore({ url: `sqlite:${file}`, allowWeakDurability: false, pace: timeless() });
     },
     clean: () => rm(folder, { recursive: true, force: true }),
   };
@@ -67,11 +67,20 @@ function mariadb(): Subject {
     },
     async open() {
       if (databases === null) throw new Error(MARIADB_MISSING);
-      const url = await databases.take();
-      return openSqlStore({ url, allowWeakDurability: false, pace: timeless() });
+      const own = databases;
+      const url = await own.take();
+      const store = await openSqlStore({ url, allowWeakDurability: false, pace: timeless() });
+      const close = store.close.bind(store);
+      // So that the next one of the same test can have its database.
+      return Object.assign(store, {
+        async close() {
+          await close();
+          await own.giveBack(url);
+        },
+      });
     },
-    afterEach: async () => databases?.giveBack(),
     async clean() {
+      await databases?.leave();
       await server?.stop();
     },
   };
@@ -114,7 +123,6 @@ export function describeStores(
       });
       afterEach(async () => {
         for (const store of opened.splice(0)) await store.close();
-        await subject.afterEach?.();
       });
       after(() => subject.clean());
       tests(async () => {

@@ -30,6 +30,8 @@ export interface Mariadb {
   /** SIGSTOP, once it has stopped, and SIGCONT: connections stay open, and nothing is answered in between. */
   readonly freeze: (() => Promise<void>) | null;
   readonly thaw: (() => void) | null;
+  /** Nothing of ours may be left in it in the end. */
+  readonly outlivesRun: boolean;
   /** Ends the server and removes its files; on a server that is not ours, drops our databases. */
   stop(): Promise<void>;
 }
@@ -243,8 +245,7 @@ async function privateServer(binary: string, flags: readonly string[]): Promise<
   };
 }
 
-/** `lasts`: the server outlives the run, and is to have nothing of ours then. */
-function borrowed(server: URL, lasts: boolean): Mariadb {
+function borrowed(server: URL, outlivesRun: boolean): Mariadb {
   const made: string[] = [];
   const run = async (sql: string): Promise<void> => {
     const connection = await mysql.createConnection(server.href);
@@ -263,8 +264,9 @@ function borrowed(server: URL, lasts: boolean): Mariadb {
     restart: null,
     freeze: null,
     thaw: null,
+    outlivesRun,
     async stop() {
-      if (!lasts) return;
+      if (!outlivesRun) return;
       for (const database of made) await run(`DROP DATABASE IF EXISTS ${database}`);
     },
   };
