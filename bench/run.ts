@@ -22,6 +22,7 @@ import { compareWithPeers } from './peers/table.ts';
 import { compareScale } from './scale/table.ts';
 import type { BenchStore, Scenario } from './scenario.ts';
 import { compareSpeed } from './speed/table.ts';
+import { compareSpread } from './spread/table.ts';
 import { compareUsage } from './usage.ts';
 
 const HELP = `npm run bench -- [one of these] [--quick]
@@ -40,6 +41,8 @@ const HELP = `npm run bench -- [one of these] [--quick]
               some minutes and 10 GB where temporary files are (TMPDIR)
   --scale     what a task costs with 0 to a million that wait, 64 to 10,000 executors, up to two million that have
               ended; and a kill -9 of the master. --most: also ten million that wait, twenty million that have ended
+  --spread    what a task costs that shares its namespace or its lane with few, beside as many that share one, and what
+              1,000 namespaces cost in which nothing happens
   --beside <folder>
               whether a change made it slower: the same as with none of these, in five turns with another clone, which
               has been installed and built. Slower by more than 3 % and more than the spread is a defect
@@ -61,6 +64,7 @@ const SCENARIO_NAMES = [
   'bookings',
   'pages',
   'scale',
+  'spread',
   'beside',
   'peers',
 ] as const;
@@ -69,7 +73,7 @@ const value = { type: 'string' } as const;
 const values = { type: 'string', multiple: true } as const;
 const OPTIONS = {
   ...{ lists: flag, bulk: flag, logs: flag, feed: flag, usage: flag, jobs: flag, bookings: flag },
-  ...{ pages: flag, scale: flag, peers: flag, quick: flag, most: flag, help: flag },
+  ...{ pages: flag, scale: flag, spread: flag, peers: flag, quick: flag, most: flag, help: flag },
   ...{ beside: value, store: value, only: values, json: value, svg: value },
 };
 /** Of a server that is to hold millions of rows; that of the tests has less. */
@@ -116,6 +120,7 @@ const scenarios: Record<
   pages: comparePages,
   beside: (scenario) => compareBeside(scenario, path.resolve(flags.beside as string)),
   scale: (scenario) => compareScale(scenario, { most: flags.most ?? false }),
+  spread: compareSpread,
   peers: (scenario) =>
     compareWithPeers(scenario, { only: flags.only, json: flags.json, svg: flags.svg }),
 };

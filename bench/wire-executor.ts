@@ -1,8 +1,9 @@
 /** An executor that is the wire protocol and nothing else. It accepts its task and reports success. */
 import {
+  DEFAULT_NAMESPACE,
   encodeFrame,
-  EXECUTOR_PATH,
   type ExecutorMessage,
+  executorPathOf,
   type MasterFrame,
   Session,
   SUBPROTOCOL,
@@ -13,17 +14,18 @@ interface WireExecutor {
   readonly url: string;
   readonly id: string;
   readonly type: string;
+  readonly namespace?: string | undefined;
   /** It takes tasks. */
   readonly onConnected: () => void;
   /** Its result goes out at once, or when a promise that this gives has resolved. */
   readonly onTask: (params: unknown) => unknown;
 }
 
-export function connectOnWire({ url, id, type, onConnected, onTask }: WireExecutor): void {
+export function connectOnWire(executor: WireExecutor): void {
+  const { url, id, type, namespace = DEFAULT_NAMESPACE, onConnected, onTask } = executor;
   const session = new Session<string>();
-  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${EXECUTOR_PATH}`, SUBPROTOCOL, {
-    perMessageDeflate: false,
-  });
+  const address = url.replace(/^http/, 'ws') + executorPathOf(namespace);
+  const socket = new WebSocket(address, SUBPROTOCOL, { perMessageDeflate: false });
   const send = (message: ExecutorMessage): void => {
     const body = JSON.stringify(message);
     const frame = session.send(body, body.length);
