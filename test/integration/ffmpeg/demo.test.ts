@@ -40,7 +40,7 @@ describe('the demo', function () {
     dataDir = mkdtempSync(join(tmpdir(), 'soda-demo-'));
     // The demo takes the clip that is there; this one is shorter than its own.
     mkdirSync(join(dataDir, 'media'));
-    const source = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=10:d=6'];
+    const source = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=5:d=6'];
     ({ ffmpeg } = found);
     execFileSync(ffmpeg, ['-loglevel', 'error', ...source, join(dataDir, 'media/demo.mp4')]);
     port = await freePair();
