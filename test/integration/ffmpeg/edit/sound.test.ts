@@ -7,9 +7,14 @@ import { join } from 'node:path';
 import { editHandler } from '../../../../examples/ffmpeg/edit/edit.ts';
 import { MediaRoot } from '../../../../examples/media/media-root.ts';
 import type { Prober } from '../../../../examples/media/probe.ts';
+import { copyClip, makeClips } from '../../../helpers/media/clips.ts';
 import { mediaFolder } from '../../../helpers/media/media-folder.ts';
 
 const RATE = 48_000;
+
+type Piece =
+  | { readonly input: string; readonly start?: number; readonly end?: number }
+  | { readonly black: number };
 
 describe('the sound of an edit', function () {
   let prober: Prober;
@@ -17,29 +22,25 @@ describe('the sound of an edit', function () {
 
   mediaFolder('edit-sound', (found, folder) => {
     [prober, root] = [found, folder];
-    make('at44100.mkv', 44_100, 20, 20);
-    make('at48000.mkv', 48_000, 20, 20);
-    make('short.mkv', 44_100, 20, 15);
-    execFileSync(prober.ffmpeg, [
-      ...['-nostdin', '-loglevel', 'error', '-i', join(root, 'at48000.mkv'), '-c', 'copy'],
-      ...['-output_ts_offset', '10', join(root, 'late.mkv')],
-    ]);
+    const picture = 'testsrc=s=160x120:r=25:d=20';
+    const as = ['-c:v', 'libx264', '-preset', 'ultrafast', '-c:a', 'pcm_s16le'];
+    makeClips(prober.ffmpeg, root, {
+      'at44100.mkv': { of: [picture, toneOf(44_100, 20)], as },
+      'at48000.mkv': { of: [picture, toneOf(48_000, 20)], as },
+      'short.mkv': { of: [picture, toneOf(44_100, 15)], as },
+    });
+    const late = { 'late.mkv': ['-output_ts_offset', '10'] };
+    copyClip(prober.ffmpeg, root, 'at48000.mkv', late);
   });
 
   /** Second n sounds at 200 + 100 n Hz. */
-  function make(name: string, sampleRate: number, seconds: number, soundSeconds: number): void {
-    const tone = `aevalsrc=0.5*sin(2*PI*(200+100*floor(t))*t):s=${sampleRate}:d=${soundSeconds}`;
-    const video = ['-f', 'lavfi', '-i', `testsrc=s=160x120:r=25:d=${seconds}`];
-    execFileSync(prober.ffmpeg, [
-      ...['-nostdin', '-loglevel', 'error', ...video, '-f', 'lavfi', '-i', tone],
-      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-c:a', 'pcm_s16le', join(root, name)],
-    ]);
-  }
+  const toneOf = (sampleRate: number, seconds: number): string =>
+    `aevalsrc=0.5*sin(2*PI*(200+100*floor(t))*t):s=${sampleRate}:d=${seconds}`;
 
   /** Hz in each tenth of a second of the result; 0: silence. */
-  async function tonesOf(timeline: { input?: string }[], canvas: object = {}): Promise<number[]> {
+  async function tonesOf(timeline: readonly Piece[], canvas: object = {}): Promise<number[]> {
     const inputs = Object.fromEntries(
-      timeline.flatMap(({ input }) => (input === undefined ? [] : [[input, `${input}.mkv`]])),
+      timeline.flatMap((piece) => ('input' in piece ? [[piece.input, `${piece.input}.mkv`]] : [])),
     );
     const handler = editHandler({ ...prober, mediaRoot: await MediaRoot.open(root), threads: 1 });
     const outputs = [{ path: 'result.mkv', video: { resolution: '160x120' } }];
@@ -87,13 +88,14 @@ describe('the sound of an edit', function () {
   ] as const) {
     it(`${input} on a canvas of ${canvasRate} Hz is that of the picture`, async () => {
       const canvas = { sample_rate: canvasRate };
-      const middle = await tonesOf([{ input, start: 12, end: 14 } as object], canvas);
-      expectTones(middle, [
+      const pieces = [
+        { input, start: 12, end: 14 },
+        { input, start: 18.5, end: 19.5 },
+        { input, end: 1 },
+      ];
+      expectTones(await tonesOf(pieces, canvas), [
         [10, 1400],
         [10, 1500],
-      ]);
-      const joined = [{ input, start: 18.5, end: 19.5 } as object, { input, end: 1 } as object];
-      expectTones(await tonesOf(joined, canvas), [
         [5, 2000],
         [5, 2100],
         [10, 200],
@@ -102,26 +104,21 @@ describe('the sound of an edit', function () {
   }
 
   it('is silence where that of a piece has ended, wherever the piece stands', async () => {
-    const late = { input: 'short', start: 16, end: 17 } as object;
-    const early = { input: 'short', start: 1, end: 2 } as object;
-    expectTones(await tonesOf([late, early]), [
+    const late = { input: 'short', start: 16, end: 17 };
+    const early = { input: 'short', start: 1, end: 2 };
+    expectTones(await tonesOf([late, early, late, { black: 1 }]), [
       [10, 0],
       [10, 300],
+      [20, 0],
     ]);
-    expectTones(await tonesOf([early, late]), [
-      [10, 300],
-      [10, 0],
-    ]);
-    expectTones(await tonesOf([late, { black: 1 } as object]), [[20, 0]]);
-    expectTones(await tonesOf([{ black: 1 } as object, late, early]), [
+    expectTones(await tonesOf([{ black: 1 }, late, early]), [
       [20, 0],
       [10, 300],
     ]);
   });
 
   it('of a file whose times begin late is counted from its beginning', async () => {
-    const piece = { input: 'late', start: 18.5 } as object;
-    expectTones(await tonesOf([piece]), [
+    expectTones(await tonesOf([{ input: 'late', start: 18.5 }]), [
       [5, 2000],
       [10, 2100],
     ]);
