@@ -1,6 +1,6 @@
 /**
- * One executor on the SDK, as users write it; says that it is connected, and, once it has had as many tasks as it is
- * asked for, how long each took to reach it.
+ * One executor on the SDK, as users write it; says that it is connected, and, once it has had as many more tasks as it is
+ * asked for, how long each of them took to reach it.
  * Arguments: URL, the clone that the SDK is taken from, without one this.
  */
 import { packageOf } from '../beside/clone.ts';
@@ -28,5 +28,7 @@ process.on('message', (count: number) => {
 process.once('SIGTERM', () => void executor.stop().then(() => process.exit(0)));
 
 function tellOnceDone(): void {
-  if (waitedMs.length >= wantedCount) process.send?.({ waitedMs });
+  if (waitedMs.length < wantedCount) return;
+  wantedCount = Number.POSITIVE_INFINITY;
+  process.send?.({ waitedMs: waitedMs.splice(0) });
 }
