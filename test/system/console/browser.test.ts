@@ -36,6 +36,8 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
         SODA_SUBMIT_TOKEN: 'submit-token-0123456789',
         SODA_EXECUTOR_TOKEN: 'executor-token-0123456789',
         SODA_EVENTS: 'all',
+        // A quarter of what is usual: one that is too long is soon told, and soon shown.
+        SODA_LOG_BYTES: String(256 * 1024),
       },
     });
     browser = await RealBrowser.start(BROWSER);
