@@ -30,6 +30,8 @@ interface Step {
 }
 
 interface Block {
+  /** When its first step begins: beside the steps, since a search looks at it of many blocks. */
+  from: number;
   steps: Step[];
   /** Holds for each of its steps, beside its own load. */
   raised: number;
@@ -42,6 +44,7 @@ const STEP_COUNT_MAX = 128;
 export class Timeline {
   readonly #blocks: Block[] = [
     {
+      from: Number.NEGATIVE_INFINITY,
       steps: [{ at: Number.NEGATIVE_INFINITY, load: 0, begun: [] }],
       raised: 0,
       peak: 0,
@@ -49,9 +52,11 @@ export class Timeline {
   ];
 
   add(claim: Claim): void {
-    this.#cut(claim.from).begun.push(claim);
-    this.#cut(claim.to);
-    this.#raise(claim, claim.count);
+    const index = this.#indexAt(claim.from);
+    this.#cut(claim.from, index).begun.push(claim);
+    // A window is short beside all that is planned: it mostly ends in the block that it begins in.
+    this.#cut(claim.to, this.#indexFrom(index, claim.to));
+    this.#raise(claim, claim.count, index);
   }
 
   get isEmpty(): boolean {
@@ -60,25 +65,26 @@ export class Timeline {
 
   /** Of one that was added. */
   remove(claim: Claim): void {
-    this.#raise(claim, -claim.count);
-    const { begun } = this.#cut(claim.from);
+    const index = this.#indexAt(claim.from);
+    this.#raise(claim, -claim.count, index);
+    const { begun } = this.#cut(claim.from, index);
     begun.splice(begun.indexOf(claim), 1);
     this.#join(claim.from);
     this.#join(claim.to);
   }
 
   loadAt(at: number): number {
-    const block = this.#blockAt(at);
-    return (block.steps[placeIn(block, at)]?.load ?? 0) + block.raised;
+    return this.#loadIn(this.#indexAt(at), at);
   }
 
   /** The most that is taken at any time of the window. */
   peak(from: number, to: number): number {
-    let peak = this.loadAt(from);
-    for (let index = this.#indexAt(from); index < this.#blocks.length; index++) {
+    const first = this.#indexAt(from);
+    let peak = this.#loadIn(first, from);
+    for (let index = first; index < this.#blocks.length; index++) {
       const block = this.#blocks[index] as Block;
-      if (firstOf(block) >= to) break;
-      if (firstOf(block) > from && lastOf(block) < to) {
+      if (block.from >= to) break;
+      if (block.from > from && lastOf(block) < to) {
         peak = Math.max(peak, block.peak + block.raised);
         continue;
       }
@@ -95,7 +101,7 @@ export class Timeline {
   *stretches({ from, to }: Span, above: () => number): Generator<Stretch> {
     for (let index = this.#indexAt(from); index < this.#blocks.length; index++) {
       const block = this.#blocks[index] as Block;
-      if (firstOf(block) >= to) return;
+      if (block.from >= to) return;
       if (block.peak + block.raised <= above()) continue;
       const next = this.#blocks[index + 1];
       for (let at = Math.max(0, placeIn(block, from)); at < block.steps.length; at++) {
@@ -103,7 +109,7 @@ export class Timeline {
         if (step.at >= to) return;
         const load = step.load + block.raised;
         if (load <= above()) continue;
-        const end = block.steps[at + 1]?.at ?? (next === undefined ? to : firstOf(next));
+        const end = block.steps[at + 1]?.at ?? (next === undefined ? to : next.from);
         yield { from: Math.max(step.at, from), to: Math.min(end, to), load };
       }
     }
@@ -141,11 +147,17 @@ export class Timeline {
     return changes.filter(Number.isFinite);
   }
 
-  #raise({ from, to }: Claim, by: number): void {
-    for (let index = this.#indexAt(from); index < this.#blocks.length; index++) {
+  #loadIn(index: number, at: number): number {
+    const block = this.#blocks[index] as Block;
+    return (block.steps[placeIn(block, at)]?.load ?? 0) + block.raised;
+  }
+
+  /** @param first The block that it begins in, or one before that. */
+  #raise({ from, to }: Claim, by: number, first: number): void {
+    for (let index = first; index < this.#blocks.length; index++) {
       const block = this.#blocks[index] as Block;
-      if (firstOf(block) >= to) break;
-      if (firstOf(block) >= from && lastOf(block) < to) {
+      if (block.from >= to) break;
+      if (block.from >= from && lastOf(block) < to) {
         block.raised += by;
         continue;
       }
@@ -163,9 +175,8 @@ export class Timeline {
     }
   }
 
-  /** The step that begins then. */
-  #cut(at: number): Step {
-    const index = this.#indexAt(at);
+  /** The step that begins then. @param index Of the last block that begins by then. */
+  #cut(at: number, index: number): Step {
     const block = this.#blocks[index] as Block;
     const place = placeIn(block, at);
     const before = block.steps[place] as Step;
@@ -179,7 +190,9 @@ export class Timeline {
   #split(index: number, block: Block): void {
     const steps = block.steps.splice(STEP_COUNT_MAX / 2);
     block.peak = peakOf(block.steps);
-    this.#blocks.splice(index + 1, 0, { steps, raised: block.raised, peak: peakOf(steps) });
+    const { raised } = block;
+    const { at: from } = steps[0] as Step;
+    this.#blocks.splice(index + 1, 0, { from, steps, raised, peak: peakOf(steps) });
   }
 
   /** A step that changes nothing is forgotten. */
@@ -191,8 +204,12 @@ export class Timeline {
     if (step.at !== at || step.begun.length > 0) return;
     if (this.#loadBefore(index, place) !== step.load + block.raised) return;
     block.steps.splice(place, 1);
-    if (block.steps.length === 0) this.#blocks.splice(index, 1);
-    else block.peak = peakOf(block.steps);
+    const [first] = block.steps;
+    if (first === undefined) this.#blocks.splice(index, 1);
+    else {
+      block.from = first.at;
+      block.peak = peakOf(block.steps);
+    }
   }
 
   #loadBefore(index: number, place: number): number {
@@ -201,8 +218,10 @@ export class Timeline {
     return (step?.load ?? 0) + block.raised;
   }
 
-  #blockAt(at: number): Block {
-    return this.#blocks[this.#indexAt(at)] as Block;
+  /** The same of an instant that is not before that block. */
+  #indexFrom(index: number, at: number): number {
+    const next = this.#blocks[index + 1];
+    return next === undefined || next.from > at ? index : this.#indexAt(at);
   }
 
   /** The last block that begins by then. */
@@ -211,7 +230,7 @@ export class Timeline {
     let high = this.#blocks.length;
     while (high - low > 1) {
       const middle = (low + high) >>> 1;
-      if (firstOf(this.#blocks[middle] as Block) <= at) low = middle;
+      if ((this.#blocks[middle] as Block).from <= at) low = middle;
       else high = middle;
     }
     return low;
@@ -230,7 +249,6 @@ function placeIn({ steps }: Block, at: number): number {
   return low;
 }
 
-const firstOf = ({ steps }: Block): number => (steps[0] as Step).at;
 const lastOf = ({ steps }: Block): number => (steps.at(-1) as Step).at;
 
 function peakOf(steps: readonly Step[]): number {
