@@ -26,7 +26,8 @@ interface Stretch extends Span {
 interface Step {
   readonly at: number;
   load: number;
-  readonly begun: Claim[];
+  /** `NONE` where none does, as where one ends. */
+  begun: Claim[];
 }
 
 interface Block {
@@ -40,12 +41,13 @@ interface Block {
 }
 
 const STEP_COUNT_MAX = 128;
+const NONE: Claim[] = [];
 
 export class Timeline {
   readonly #blocks: Block[] = [
     {
       from: Number.NEGATIVE_INFINITY,
-      steps: [{ at: Number.NEGATIVE_INFINITY, load: 0, begun: [] }],
+      steps: [{ at: Number.NEGATIVE_INFINITY, load: 0, begun: NONE }],
       raised: 0,
       peak: 0,
     },
@@ -53,7 +55,9 @@ export class Timeline {
 
   add(claim: Claim): void {
     const index = this.#indexAt(claim.from);
-    this.#cut(claim.from, index).begun.push(claim);
+    const step = this.#cut(claim.from, index);
+    if (step.begun === NONE) step.begun = [claim];
+    else step.begun.push(claim);
     // A window is short beside all that is planned: it mostly ends in the block that it begins in.
     this.#cut(claim.to, this.#indexFrom(index, claim.to));
     this.#raise(claim, claim.count, index);
@@ -181,7 +185,7 @@ export class Timeline {
     const place = placeIn(block, at);
     const before = block.steps[place] as Step;
     if (before.at === at) return before;
-    const step: Step = { at, load: before.load, begun: [] };
+    const step: Step = { at, load: before.load, begun: NONE };
     block.steps.splice(place + 1, 0, step);
     if (block.steps.length > STEP_COUNT_MAX) this.#split(index, block);
     return step;
