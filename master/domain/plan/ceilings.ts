@@ -1,4 +1,6 @@
 /** How much of what may run at a time is booked, whichever executors there are: of all tasks, of a type, of a group. */
+import type { Maximum } from '../limits/maxima.ts';
+import { DAY_MS } from '../schedule/local-time.ts';
 import { type Claim, type Span, Timeline } from './timeline.ts';
 import type { Ceiling, Wish } from './divide.ts';
 import { type Looks, takeLooks } from './looks.ts';
@@ -97,15 +99,31 @@ export class Ceilings {
       if (left < room) yield { max, left: (room = left) };
     }
     if (byDay === undefined) return;
+    let maxima: Iterator<Maximum> | null = null;
+    let one: Maximum | undefined;
+    let until = Number.NEGATIVE_INFINITY;
     for (const stretch of timeline.stretches(span, () => byDay.least - room)) {
-      for (const one of byDay.within(stretch)) {
+      // Many stretches lie in what the one before them lay in: a day is asked for at a time.
+      if (stretch.to > until || maxima === null) {
+        until = Math.min(span.to, Math.max(stretch.to, stretch.from + DAY_MS));
+        maxima = byDay.within({ from: stretch.from, to: until });
+        one = nextOf(maxima);
+      }
+      while (one !== undefined && one.to <= stretch.from) one = nextOf(maxima);
+      while (one !== undefined && one.from < stretch.to) {
         if (looks !== null) takeLooks(looks, 1);
         const left = one.max - stretch.load;
         if (left < room) yield { max: one.max, left: (room = left) };
-        if (one.max === byDay.least) break;
+        if (one.max === byDay.least || one.to >= stretch.to) break;
+        one = nextOf(maxima);
       }
     }
   }
+}
+
+function nextOf(maxima: Iterator<Maximum>): Maximum | undefined {
+  const { done, value } = maxima.next();
+  return done === true ? undefined : value;
 }
 
 interface Room {

@@ -1,5 +1,6 @@
 /** `max_running` that is lowered or raised after bookings were accepted: they are at risk for it, and are not any more. */
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import { maximaOf } from '../../../master/domain/limits/maxima.ts';
 import { Ceilings } from '../../../master/domain/plan/ceilings.ts';
 import { bookingFinders } from '../../../master/domain/alerts/booking-findings.ts';
@@ -314,23 +315,82 @@ describe('a booking and max_running that changes', () => {
 });
 
 describe('what ceilings leave of many executors', () => {
-  it('is not looked for where as much is left as was found already', () => {
-    const limit = { days: null, zone: 'UTC', paused: false };
-    const byDay = maximaOf([
+  const key = 'push';
+  const max = Number.POSITIVE_INFINITY;
+  const limit = { days: null, zone: 'UTC', paused: false };
+  const byDay =
+    maximaOf([
       { ...limit, from: '00:00', to: '12:00', maxRunning: 100 },
-      { ...limit, from: '12:00', to: '00:00', maxRunning: 200 },
-    ]);
+      { ...limit, from: '14:00', to: '00:00', maxRunning: 200 },
+    ]) ?? expect.fail();
+  const whole = { ceilings: [{ key, max, byDay }] };
+
+  /** Windows of half an hour, one each hour. */
+  const booked = (countOf: (hour: number) => number): Ceilings => {
     const ceilings = new Ceilings();
-    const key = 'push';
-    const max = Number.POSITIVE_INFINITY;
     for (let index = 0; index < 5_000; index++) {
       const from = BEGIN + index * HOUR;
-      ceilings.take(wish(from, from + HOUR / 2, 1 + (index % 3), { ceilings: [{ key, max }] }));
+      const count = countOf(index);
+      ceilings.take(wish(from, from + HOUR / 2, count, { ceilings: [{ key, max }] }));
     }
-    const whole = { ceilings: [{ key, max, byDay: byDay ?? expect.fail() }] };
+    return ceilings;
+  };
+
+  it('is not looked for where as much is left as was found already', () => {
+    const ceilings = booked((hour) => 1 + (hour % 3));
     const looks = { left: 10_000 };
     const year = wish(BEGIN, BEGIN + 5_000 * HOUR, 1, whole);
     expect(ceilings.room(year, 1_000, looks)).to.equal(97);
     expect(10_000 - looks.left).to.be.within(1, 50);
+  });
+
+  it('is asked of times of the day once a day, however many windows are booked in each', () => {
+    const ceilings = booked((hour) => (new Date(BEGIN + hour * HOUR).getUTCHours() < 14 ? 1 : 150));
+    let askedCount = 0;
+    const within = (...span: Parameters<typeof byDay.within>) => {
+      askedCount++;
+      return byDay.within(...span);
+    };
+    const counting = Object.create(byDay, { within: { value: within } }) as typeof byDay;
+    const asked = { ceilings: [{ key, max, byDay: counting }] };
+    const year = (count: number) => wish(BEGIN, BEGIN + 5_000 * HOUR, count, asked);
+    expect(ceilings.reached(year(50), 0)).to.equal(null);
+    expect(askedCount).to.be.within(1, 5_000 / 24 + 2);
+    expect(ceilings.reached(year(51), 0)?.max).to.equal(200);
+  });
+
+  it('is found wherever windows and times of the day meet', () => {
+    const spans = fc.array(
+      fc.record({
+        from: fc.integer({ min: 0, max: 300 }),
+        length: fc.integer({ min: 1, max: 60 }),
+        count: fc.integer({ min: 1, max: 90 }),
+      }),
+      { maxLength: 12 },
+    );
+    const asking = fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 1, max: 150 }));
+    fc.assert(
+      fc.property(spans, asking, (taken, [begin, length]) => {
+        const ceilings = new Ceilings();
+        for (const { from, length, count } of taken) {
+          const own = { ceilings: [{ key, max }], leadMs: 0 };
+          ceilings.take(wish(BEGIN + from * HOUR, BEGIN + (from + length) * HOUR, count, own));
+        }
+        const asked = { ...whole, leadMs: 0 };
+        const [from, to] = [BEGIN + begin * HOUR, BEGIN + (begin + length) * HOUR];
+        let least = 1_000;
+        for (let at = from; at < to; at += HOUR) {
+          const maximum = byDay.within({ from: at, to: at + 1 }).next().value?.max;
+          const load = taken
+            .filter(
+              (one) => BEGIN + one.from * HOUR <= at && at < BEGIN + (one.from + one.length) * HOUR,
+            )
+            .reduce((sum, one) => sum + one.count, 0);
+          if (maximum !== undefined) least = Math.min(least, maximum - load);
+        }
+        expect(ceilings.room(wish(from, to, 1, asked), 1_000)).to.equal(least);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
