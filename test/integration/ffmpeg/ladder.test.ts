@@ -19,6 +19,7 @@ import type { LadderResult } from '../../../examples/ffmpeg/ladder/result.ts';
 import { readProfiles } from '../../../examples/ffmpeg/ladder/profile.ts';
 import { findFfmpeg } from '../../../examples/media/binaries.ts';
 import { MediaRoot } from '../../../examples/media/media-root.ts';
+import { makeClips } from '../../helpers/media/clips.ts';
 
 const PROFILE = {
   preset: 'ultrafast',
@@ -101,6 +102,15 @@ describe('a ladder', function () {
     return result;
   }
 
+  /** All that a ladder may have, made by the test that asks first. */
+  const whole = async () => {
+    const params = { input: 'in.mp4', output: 'vod/one', profile: PROFILE };
+    const { result, error, ...report } = await (one ??= ladder(params));
+    if (result === undefined) throw error ?? new Error('neither result nor error');
+    return { ...report, result };
+  };
+  let one: ReturnType<typeof ladder> | null = null;
+
   const text = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
   const segmentsIn = (...path: string[]) =>
     [...text(...path).matchAll(/#EXTINF:([\d.]+)/g)].map(([, one]) => Number(one));
@@ -127,12 +137,7 @@ describe('a ladder', function () {
   }
 
   it('is one set of files for HLS and DASH, with key frames at the same times in all rungs', async () => {
-    const { result, checkpoints, progress, error } = await ladder({
-      input: 'in.mp4',
-      output: 'vod/one',
-      profile: PROFILE,
-    });
-    if (result === undefined) throw error ?? new Error('neither result nor error');
+    const { result, checkpoints, progress } = await whole();
 
     // None is larger than the source.
     expect(result.rungs.map(({ name, width, height }) => [name, width, height])).to.deep.equal([
@@ -179,7 +184,7 @@ describe('a ladder', function () {
   });
 
   it('has the loudness that is asked for, a poster, sprites and captions', async () => {
-    const result = await made({ input: 'in.mp4', output: 'vod/two', profile: PROFILE });
+    const { result } = await whole();
     const { before, after } = result.audio?.loudness ?? {};
     expect(before?.integrated).to.be.below(-18);
     expect(after?.integrated).to.be.closeTo(-16, 1);
@@ -193,24 +198,24 @@ describe('a ladder', function () {
           'csv=p=0',
           '-show_entries',
           'stream=width,height',
-          join(root, 'vod/two', name),
+          join(root, 'vod/one', name),
         ],
         { encoding: 'utf8' },
       ).trim();
     expect(size('poster.jpg')).to.equal('320,180');
     expect(size('sprites-1.jpg')).to.equal('128,72');
-    expect(result.sprites).to.deep.equal({ track: 'vod/two/sprites.vtt', pictures: 4 });
-    expect(text('vod/two/sprites.vtt')).to.include(
+    expect(result.sprites).to.deep.equal({ track: 'vod/one/sprites.vtt', pictures: 4 });
+    expect(text('vod/one/sprites.vtt')).to.include(
       '00:00:03.000 --> 00:00:03.200\nsprites-1.jpg#xywh=64,36,64,36',
     );
-    expect(result.captions).to.deep.equal([{ language: 'eng', file: 'vod/two/captions-0.vtt' }]);
-    expect(text('vod/two/captions-0.vtt')).to.match(
+    expect(result.captions).to.deep.equal([{ language: 'eng', file: 'vod/one/captions-0.vtt' }]);
+    expect(text('vod/one/captions-0.vtt')).to.match(
       /^WEBVTT[^]*00:01.500\nWelcome --&gt; R&amp;D\n/,
     );
-    expect(text('vod/two/master.m3u8')).to.include(
+    expect(text('vod/one/master.m3u8')).to.include(
       'TYPE=SUBTITLES,GROUP-ID="captions",NAME="eng 1",LANGUAGE="eng"',
     );
-    expect(text('vod/two/manifest.mpd')).to.include('<BaseURL>captions-0.vtt</BaseURL>');
+    expect(text('vod/one/manifest.mpd')).to.include('<BaseURL>captions-0.vtt</BaseURL>');
   });
 
   it('is encrypted with a key of the executor, which is written nowhere', async () => {
@@ -290,26 +295,13 @@ describe('a ladder', function () {
       '0',
       ...more,
     ];
-    const make = (name: string, args: string[]) =>
-      run([
-        ...[
-          '-f',
-          'lavfi',
-          '-i',
-          'testsrc2=s=320x180:r=25:d=2',
-          '-c:v',
-          'libx264',
-          '-crf',
-          '30',
-          '-pix_fmt',
-          'yuv420p',
-        ],
-        ...args,
-        join(root, name),
-      ]);
-    make('fit.mp4', gop(13));
-    make('long.mp4', gop(26));
-    make('open.mp4', gop(13, ['-x264-params', 'open-gop=1:bframes=3']));
+    const of = ['testsrc2=s=320x180:r=25:d=2'];
+    const common = ['-c:v', 'libx264', '-crf', '30', '-pix_fmt', 'yuv420p'];
+    makeClips(ffmpeg, root, {
+      'fit.mp4': { of, as: [...common, ...gop(13)] },
+      'long.mp4': { of, as: [...common, ...gop(26)] },
+      'open.mp4': { of, as: [...common, ...gop(13, ['-x264-params', 'open-gop=1:bframes=3'])] },
+    });
     const copied: Record<string, boolean | undefined> = {};
     const capped = { ...profile, rungs: [{ height: 180, crf: 30, max_kbps: 64 }] };
     for (const name of ['fit', 'long', 'open', 'fat']) {
