@@ -88,53 +88,56 @@ describe('captions of a ladder', function () {
     );
   });
 
+  const TIMES = ['00:00:01.000 --> 00:00:02.000', '00:00:03.000 --> 00:00:04.000'] as const;
+  const EXACT = [
+    ...['1', '00:00:01,001 --> 00:00:04,003', 'first', 'line', ''],
+    ...['2', '00:00:01,001 --> 00:00:02,005', 'at once', ''],
+    ...['3', '01:02:03,456 --> 01:02:04,567', 'late', ''],
+  ].join('\n');
+  /** What each of the next tests looks at, by the kinds of sources; for all of them one video is made. */
+  const TEXTS = {
+    'exact.srt': EXACT,
+    'exact.vtt': `WEBVTT\n\n${EXACT.replaceAll(/(\d),(\d)/g, '$1.$2')}`,
+    'nothing.ass': assOf(
+      ['0:00:01.00', '0:00:02.00', String.raw`{\an8}\N`],
+      ['0:00:02.00', '0:00:03.00', 'said'],
+    ),
+    'drawn.ass': assOf(
+      ['0:00:01.00', '0:00:02.00', String.raw`a\hb`],
+      ['0:00:02.00', '0:00:03.00', String.raw`{\an7\p1}m 0 0 l 100 0 100 100{\p0}`],
+      ['0:00:03.00', '0:00:04.00', String.raw`{\p1}m 0 0 l 9 9{\p0}\Nsaid`],
+    ),
+    'braces.vtt': `WEBVTT\n\n${TIMES[0]}\na&nbsp;b {x}\n\n${TIMES[1]}\n{y\n`,
+    'braces.srt': `1\n${TIMES[0].replaceAll('.', ',')}\nC:\\home {x}\n`,
+  };
+  let captions: Promise<string[]> | null = null;
+  async function captionOf(name: keyof typeof TEXTS): Promise<string | undefined> {
+    const tracks = Object.entries(TEXTS).map(([of, text]) => ({ name: of, text }));
+    captions ??= captionsFrom('texts.mkv', ...tracks);
+    return (await captions)[Object.keys(TEXTS).indexOf(name)];
+  }
+
   it('keep times as they are: to the millisecond, at once, behind an hour', async () => {
-    const srt = [
-      ...['1', '00:00:01,001 --> 00:00:04,003', 'first', 'line', ''],
-      ...['2', '00:00:01,001 --> 00:00:02,005', 'at once', ''],
-      ...['3', '01:02:03,456 --> 01:02:04,567', 'late', ''],
-    ];
     const expected = cues(
       ['00:00:01.001 --> 00:00:04.003', 'first', 'line'],
       ['00:00:01.001 --> 00:00:02.005', 'at once'],
       ['01:02:03.456 --> 01:02:04.567', 'late'],
     );
-    const vtt = `WEBVTT\n\n${srt.join('\n').replaceAll(/(\d),(\d)/g, '$1.$2')}`;
-    const tracks = [
-      { name: 'e.srt', text: srt.join('\n') },
-      { name: 'f.vtt', text: vtt },
-    ];
-    expect(await captionsFrom('e.mkv', ...tracks)).to.deep.equal([expected, expected]);
+    expect(await captionOf('exact.srt')).to.equal(expected);
+    expect(await captionOf('exact.vtt')).to.equal(expected);
   });
 
   it('are none where nothing is said', async () => {
-    const ass = assOf(
-      ['0:00:01.00', '0:00:02.00', String.raw`{\an8}\N`],
-      ['0:00:02.00', '0:00:03.00', 'said'],
-    );
     const expected = cues(['00:00:02.000 --> 00:00:03.000', 'said']);
-    expect(await captionsFrom('g.mkv', { name: 'g.ass', text: ass })).to.deep.equal([expected]);
+    expect(await captionOf('nothing.ass')).to.equal(expected);
   });
 
   it('have the spaces and braces that are meant, and no drawings', async () => {
-    const times = ['00:00:01.000 --> 00:00:02.000', '00:00:03.000 --> 00:00:04.000'] as const;
-    const ass = assOf(
-      ['0:00:01.00', '0:00:02.00', String.raw`a\hb`],
-      ['0:00:02.00', '0:00:03.00', String.raw`{\an7\p1}m 0 0 l 100 0 100 100{\p0}`],
-      ['0:00:03.00', '0:00:04.00', String.raw`{\p1}m 0 0 l 9 9{\p0}\Nsaid`],
+    expect(await captionOf('drawn.ass')).to.equal(cues([TIMES[0], 'a\u00a0b'], [TIMES[1], 'said']));
+    expect(await captionOf('braces.vtt')).to.equal(
+      cues([TIMES[0], 'a\u00a0b {x}'], [TIMES[1], '{y']),
     );
-    const vtt = `WEBVTT\n\n${times[0]}\na&nbsp;b {x}\n\n${times[1]}\n{y\n`;
-    const srt = `1\n${times[0].replaceAll('.', ',')}\nC:\\home {x}\n`;
-    const tracks = [
-      { name: 'i.ass', text: ass },
-      { name: 'j.vtt', text: vtt },
-      { name: 'k.srt', text: srt },
-    ];
-    expect(await captionsFrom('i.mkv', ...tracks)).to.deep.equal([
-      cues([times[0], 'a\u00a0b'], [times[1], 'said']),
-      cues([times[0], 'a\u00a0b {x}'], [times[1], '{y']),
-      cues([times[0], 'C:\\home {x}']),
-    ]);
+    expect(await captionOf('braces.srt')).to.equal(cues([TIMES[0], 'C:\\home {x}']));
   });
 
   it('are only those in which anything is said', async () => {
