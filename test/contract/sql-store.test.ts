@@ -9,6 +9,7 @@ import type { Log, Position } from '../../master/application/ports.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../master/application/ports.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { copySegments } from '../helpers/store/segments.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import {
   commit,
@@ -157,10 +158,13 @@ describe('SQL store: SQLite', function () {
   });
 
   it('reads years of history, of which one statement may not name all', async () => {
+    const first = await open(`sqlite:${file}`);
+    await first.takeTerm('m-0', NOW);
+    await first.close();
+    const last = 600;
+    copySegments(file, NOW, last);
     const store = await open(`sqlite:${file}`);
     const { term } = await store.takeTerm('m-1', NOW);
-    const last = 600;
-    for (let day = 1; day <= last; day++) await store.prepareSegments(NOW - day * DAY_MS);
     const ended = [0, last].map((day, index) =>
       finished(task(index + 1, { notifyUrl: 'http://a.example/' }), {
         finishedAt: NOW - day * DAY_MS,
