@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { problem } from '../../helpers/fake-http-api.ts';
@@ -13,9 +14,18 @@ import { commandSuite, soda } from '../../helpers/soda/command.ts';
 describe('soda doctor', function () {
   const { api, folder, spawned, run } = commandSuite();
 
+  let bin: string;
+  before(() => {
+    // A real ffmpeg takes longer to start than all else of an examination.
+    bin = mkdtempSync(path.join(tmpdir(), 'soda-bin-'));
+    const says = "#!/bin/sh\necho 'ffmpeg version 0.0 of this test'\necho more\n";
+    writeFileSync(path.join(bin, 'ffmpeg'), says, { mode: 0o755 });
+  });
+  after(() => rmSync(bin, { recursive: true }));
+
   /** What it finds, as `check` -> `state: detail`. */
   async function examine(env: Record<string, string> = {}, by = run) {
-    const { out, code } = await by(['doctor', '--json'], env);
+    const { out, code } = await by(['doctor', '--json'], { PATH: bin, ...env });
     const findings = out
       .trim()
       .split('\n')
@@ -30,6 +40,9 @@ describe('soda doctor', function () {
     const well = await examine();
     for (const check of ['node', 'master', 'clock']) expect(well.found[check]).to.match(/^ok: /);
     expect(well.code).to.equal(0);
+    expect(well.found['ffmpeg']).to.equal('ok: ffmpeg version 0.0 of this test');
+    const without = await examine({ PATH: path.join(bin, 'none') });
+    expect(without.found['ffmpeg']).to.match(/^warning: not found; the video examples need it/);
     api.intercept = (_request, usual) => {
       const [status, body] = usual() as [number, unknown];
       return [status, body, { date: new Date(Date.now() - 120_000).toUTCString() }];
