@@ -111,9 +111,11 @@ describe('the sound of an edit', function () {
       [10, 300],
       [20, 0],
     ]);
-    expectTones(await tonesOf([{ black: 1 }, late, early]), [
+    // Also at the end, where nothing behind it shows how long it is.
+    expectTones(await tonesOf([{ black: 1 }, late, early, late]), [
       [20, 0],
       [10, 300],
+      [10, 0],
     ]);
   });
 
