@@ -64,9 +64,13 @@ describe('the file of an export', () => {
     const first = await open();
     const held = JSON.parse(await readFile(`${name}.lock`, 'utf8')) as object;
     await first.close();
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60']);
+    // The shell would ask: its process ends once it is one that does not.
+    const parent = spawn('sh', ['-c', 'exec 3<&0; cat <&3 & echo $!; exec sleep 60 3<&-']);
     try {
       const pid = Number((await once(parent.stdout, 'data')).toString());
+      const nameOfParent = () => readFile(`/proc/${parent.pid}/comm`, 'utf8');
+      await eventually('its parent is no shell', async () => (await nameOfParent()) === 'sleep\n');
+      parent.stdin.end();
       const isOver = async () => / Z /.test(await readFile(`/proc/${pid}/stat`, 'utf8'));
       await eventually('it has ended', isOver);
       const { startedAt: _, ...same } = held as { readonly startedAt: string };
