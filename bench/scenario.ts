@@ -76,6 +76,10 @@ export class StoreTable {
   }
 }
 
+/** Of an even number of values that between the two in the middle. */
 export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  const [low = 0, high = 0] = [sorted[sorted.length - half - 1], sorted[half]];
+  return (low + high) / 2;
 }

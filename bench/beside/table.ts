@@ -111,8 +111,8 @@ function cellsOf(figures: readonly Figure[], turns: readonly Turns[]): string[] 
   const lines = figures.map(({ name, better, digits }, at) => {
     const there = turns.map((turn) => turn.there[at] ?? Number.NaN);
     const here = turns.map((turn) => turn.here[at] ?? Number.NaN);
-    const { ratio, verdict } = judge(there, here, better);
-    return [name, rangeOf(there, digits), rangeOf(here, digits), ratio.toFixed(3), verdict];
+    const { ratios, verdict } = judge(there, here, better);
+    return [name, rangeOf(there, digits), rangeOf(here, digits), rangeOf(ratios, 2), verdict];
   });
   return Array.from({ length: 5 }, (_, column) => lines.map((line) => line[column]).join('\n'));
 }

@@ -5,9 +5,9 @@ import { median } from '../scenario.ts';
 const SAME = 0.03;
 
 export interface Judged {
-  /** Here to there, the median of that of each turn: what else the machine does for a while falls on both. */
-  readonly ratio: number;
-  /** In words, beside the spread: from the least to the most of whichever clone departs more from itself. */
+  /** Here to there in each turn: what else the machine does for a while falls on both. */
+  readonly ratios: readonly number[];
+  /** In words: by how much their median departs from one, beside their spread, from the least to the most. */
   readonly verdict: string;
 }
 
@@ -21,22 +21,18 @@ export function judge(
   here: readonly number[],
   better: 'more' | 'less',
 ): Judged {
-  const ratio = median(here.map((value, turn) => value / (there[turn] ?? Number.NaN)));
-  const spread = Math.max(spreadOf(there), spreadOf(here));
+  const ratios = here.map((value, turn) => value / (there[turn] ?? Number.NaN));
+  const ratio = median(ratios);
   if (ratio >= 1 - SAME && ratio <= 1 + SAME)
-    return { ratio, verdict: `the same within ${percent(SAME)}` };
+    return { ratios, verdict: `the same within ${percent(SAME)}` };
   const change = Math.abs(ratio - 1);
   const how = ratio > 1 === (better === 'more') ? 'faster' : 'slower';
+  const spread = Math.max(...ratios) - Math.min(...ratios);
   const beside =
-    here.length === 1
+    ratios.length === 1
       ? 'in one turn'
       : `${change > spread ? 'more than' : 'within'} the spread of ${percent(spread)}`;
-  return { ratio, verdict: `${how} by ${percent(change)}, ${beside}` };
-}
-
-/** As a share of the median. */
-function spreadOf(values: readonly number[]): number {
-  return (Math.max(...values) - Math.min(...values)) / median(values);
+  return { ratios, verdict: `${how} by ${percent(change)}, ${beside}` };
 }
 
 function percent(share: number): string {

@@ -79,5 +79,5 @@ function held([first, ...others]: readonly LoopReport[]): string {
   };
   const heldMs = range(others.map((report) => report.heldMs));
   const gapMs = range(others.map((report) => report.gapMs));
-  return `loop held for ${heldMs} ms\nat first ${first?.heldMs.toFixed(1)}, gap ${gapMs}`;
+  return `loop held for ${heldMs} ms, gap ${gapMs}\nheld at first for ${first?.heldMs.toFixed(1)}`;
 }
