@@ -1,4 +1,5 @@
 /** What may come in masses, or again and again, must not keep the engine from everything else. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Unavailable } from '../../../master/application/master-handle.ts';
 import { EVENT_FOLLOWERS_MAX, TURN_STEP_MS_MAX } from '../../../master/domain/bounds.ts';
@@ -64,6 +65,11 @@ describe('Engine under load', () => {
     let turn = 0;
     let counting: NodeJS.Immediate;
     const committedIn: number[] = [];
+    /** How much was committed when somebody who came in the next turn of the loop was shown the state. */
+    let shownAfter: Promise<number>;
+    const lookInNextTurn = (): void => {
+      shownAfter = nextTurn().then(() => harness.engine.look(() => committedIn.length));
+    };
 
     beforeEach(async () => {
       await harness.engine.stop();
@@ -96,6 +102,7 @@ describe('Engine under load', () => {
         ...own('a'),
         get params() {
           steppedIn = turn;
+          lookInNextTurn();
           return '{}';
         },
       };
@@ -105,6 +112,7 @@ describe('Engine under load', () => {
       ]);
       goOn();
       expect(committedIn[0]).to.be.greaterThan(steppedIn);
+      expect(await shownAfter, 'what is not committed is shown to nobody').to.equal(1);
     });
 
     it('steps commands on tasks that it has read in pieces, and commits them once', async () => {
@@ -118,6 +126,7 @@ describe('Engine under load', () => {
         const found = await findTasks(...asked);
         readIn = turn;
         goOn = slowDown(1);
+        lookInNextTurn();
         return found;
       };
       const replies = await Promise.all(ids.map((id) => master.cancel(id)));
@@ -125,6 +134,7 @@ describe('Engine under load', () => {
       expect(new Set(replies.map(({ kind }) => kind))).to.deep.equal(new Set(['done']));
       expect(committedIn).to.have.length(1);
       expect(committedIn[0]).to.be.at.least(readIn + 4);
+      expect(await shownAfter, 'what is not committed is shown to nobody').to.equal(1);
     });
   });
 
