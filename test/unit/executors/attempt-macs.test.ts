@@ -70,6 +70,22 @@ describe('proofs of attempts', () => {
     expect(signedCount).to.equal(4);
   });
 
+  it('are of one attempt of one task', () => {
+    const { macOf, holds } = macs.proofsOf(own, attemptOf);
+    const given = [macOf(1, 2), macOf(1, 3), macOf(2, 2), macOf(1, 2)];
+    expect(new Set(given)).to.have.property('size', 3);
+    for (const [at, one] of given.entries())
+      expect(holds({ task_id: 'own', attempt: 2, mac: one })).to.equal(at === 0 || at === 3);
+  });
+
+  it('are signed with the newest secret, which stays where an older one goes', () => {
+    macs.use(['bmV3ZXI', 'bmV3']);
+    const offered = macs.proofsOf(own, attemptOf).macOf(1, 2);
+    macs.use(['bmV3ZXI']);
+    const { holds } = macs.proofsOf(own, attemptOf);
+    expect(holds({ task_id: 'own', attempt: 2, mac: offered })).to.equal(true);
+  });
+
   it('sign once for an offer and all that is said of it', () => {
     const { macOf, holds } = macs.proofsOf(own, attemptOf);
     const offered = macOf(1, 2);
