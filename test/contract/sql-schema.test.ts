@@ -376,6 +376,8 @@ describe('SQL schema: MariaDB', function () {
     for (const each of [url, whole]) {
       const client = knex({ client: 'mysql2', connection: `${each}?multipleStatements=true` });
       await client.raw(script);
+      // Higher than the starts of this test raise it: one that fell in between would come to it again.
+      await client.raw('UPDATE master SET term = 1000');
       await client.destroy();
     }
     const cutCount = await cutOffAtEach(url);
@@ -383,7 +385,7 @@ describe('SQL schema: MariaDB', function () {
     for (const each of [url, whole]) {
       const store = await openDefault({ url: each, allowWeakDurability: false });
       // Each start raises it at most twice, as long as there is a row of 2.0.0.
-      expect((await store.takeTerm('m-next', NOW)).term).to.be.within(3, 3 + 2 * cutCount);
+      expect((await store.takeTerm('m-next', NOW)).term).to.be.within(1_001, 1_002 + 2 * cutCount);
       expect((await store.readTask('kept'))?.task.state).to.equal('waiting');
       expect((await store.readTask('ended'))?.task.state).to.equal('succeeded');
       await store.close();

@@ -1,5 +1,6 @@
 /** Executors that die, stand still, refuse, answer late or never end: no task is lost or run on. */
 import { expect } from 'chai';
+import { EXECUTOR } from '../helpers/system/executors.ts';
 import { describeOnOneMaster, outcomesOf } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
@@ -115,7 +116,7 @@ describeOnOneMaster('an executor', ({ start }) => {
     ]);
     const taskId = await system.submit([...steps, []]);
     for (const at of [1, 2, 3, 4]) {
-      const victim = system.spawnExecutor({ id: 'a' });
+      const victim = system.spawnExecutor({ id: 'a', script: EXECUTOR });
       await eventually('the checkpoint is stored', async () => {
         const { checkpoint_bytes } = await system.task(taskId);
         return checkpoint_bytes === at + '""'.length;
@@ -153,7 +154,8 @@ describeOnOneMaster('an executor', ({ start }) => {
 
   it('that stands still past its lease has nothing at work beside the next attempt', async () => {
     const system = await start();
-    const stopped = await system.executor({ id: 'a' });
+    // With the files of the SDK as they are shipped: what watches over its children is a process of its own.
+    const stopped = await system.executor({ id: 'a', script: EXECUTOR });
     const taskId = await system.submit([[{ tick: true }]]);
     const ticks = (attempt: number) => {
       return system.runs(taskId, 'tick').filter((mark) => mark.attempt === attempt);

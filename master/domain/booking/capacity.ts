@@ -49,7 +49,7 @@ export class Bookable {
 
   /**
    * It counts from now on, unless it does not serve, or what its types declare stands in its place. How many there
-   * are no more is found out by `bookedPools` alone.
+   * are no more is found out by `seePools` alone.
    */
   see(plan: BookingPlan, executor: Executor): void {
     const { id, ...bare } = bareOf(executor);

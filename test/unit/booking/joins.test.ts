@@ -95,6 +95,17 @@ describe('an executor that is another than it was', () => {
     });
   }
 
+  it('counts no longer once it is drained, also before anybody looks at the fleet again', () => {
+    const two = { count: 2, firstFrom: FROM + HOUR };
+    passTo(FROM - 10 * MINUTE);
+    scheduler.connect('e2', { labels: ['gpu'] });
+    const about = { executorId: 'e2', timeoutMs: null, reason: null, by: null };
+    scheduler.command({ type: 'drainRequested', ...about });
+    expect(book({ ...two, id: 'drained' }).reply?.kind).to.equal('conflict');
+    scheduler.command({ type: 'resumeRequested', executorId: 'e2' });
+    expect(book({ ...two, id: 'resumed' }).reply?.kind).to.equal('done');
+  });
+
   it('goes on with what it runs of a booking, and is replaced after that', () => {
     scheduler.connect('e2', { labels: ['gpu'] });
     passTo(FROM);
