@@ -30,9 +30,10 @@ const distFile = (path: string) => fileURLToPath(new URL(`../${path}`, import.me
 
 class Demo {
   readonly #signal: AbortSignal;
-  readonly #port = Number(process.env['SODA_PORT'] ?? DEFAULT_PORT);
+  // An empty variable says nothing, here as for the master.
+  readonly #port = Number(process.env['SODA_PORT'] || DEFAULT_PORT);
   readonly #url = `http://127.0.0.1:${this.#port}`;
-  readonly #dataDir = resolve(process.env['SODA_DATA_DIR'] ?? 'data');
+  readonly #dataDir = resolve(process.env['SODA_DATA_DIR'] || 'data');
   readonly #mediaRoot = join(this.#dataDir, 'media');
   readonly #client = createClient({ url: this.#url });
   /** In the order in which they are stopped. */

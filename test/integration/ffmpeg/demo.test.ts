@@ -52,7 +52,11 @@ describe('the demo', function () {
   /** Starts it, and tells it to stop once it has said this. */
   async function runUntil(sign: RegExp, more = {}): Promise<{ code: number | null; said: string }> {
     const env = { ...process.env, SODA_PORT: String(port), SODA_DATA_DIR: dataDir, ...more };
-    const demo = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const demo = spawn(process.execPath, [main], {
+      env,
+      cwd: dataDir,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     running = demo;
     let said = '';
     for (const stream of [demo.stdout, demo.stderr]) {
@@ -102,9 +106,11 @@ describe('the demo', function () {
   it('says that a port is in use', async () => {
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
-    const { code, said } = await runUntil(/never said/);
+    // An empty variable is none: its data is where it is without one.
+    const { code, said } = await runUntil(/never said/, { SODA_DATA_DIR: '' });
     server.close();
     expect(code).to.equal(1);
     expect(said).to.include(`Port ${port} is in use`);
+    expect(readdirSync(join(dataDir, 'data'))).to.deep.equal(['media']);
   });
 });
