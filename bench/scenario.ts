@@ -83,3 +83,11 @@ export function median(values: readonly number[]): number {
   const [low = 0, high = 0] = [sorted[sorted.length - half - 1], sorted[half]];
   return (low + high) / 2;
 }
+
+/** In words: the median, and from the least to the most where there are more. */
+export function rangeOf(values: readonly number[], digits = 0): string {
+  const [middle, least, most] = [median(values), Math.min(...values), Math.max(...values)].map(
+    (value) => value.toFixed(digits),
+  );
+  return values.length === 1 ? `${middle}` : `${middle} (${least} to ${most})`;
+}

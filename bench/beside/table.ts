@@ -4,7 +4,7 @@
  */
 import type Table from 'cli-table3';
 import { percentileMs } from '../probe.ts';
-import { attempt, type BenchStore, FAILED, median, type Scenario, tableOf } from '../scenario.ts';
+import { attempt, type BenchStore, FAILED, rangeOf, type Scenario, tableOf } from '../scenario.ts';
 import {
   LATENCY_NAME,
   latencySeconds,
@@ -115,11 +115,4 @@ function cellsOf(figures: readonly Figure[], turns: readonly Turns[]): string[] 
     return [name, rangeOf(there, digits), rangeOf(here, digits), rangeOf(ratios, 2), verdict];
   });
   return Array.from({ length: 5 }, (_, column) => lines.map((line) => line[column]).join('\n'));
-}
-
-function rangeOf(values: readonly number[], digits: number): string {
-  const [middle, low, high] = [median(values), Math.min(...values), Math.max(...values)].map(
-    (value) => value.toFixed(digits),
-  );
-  return values.length === 1 ? `${middle}` : `${middle} (${low} to ${high})`;
 }

@@ -7,7 +7,7 @@ import { createClient } from '@soda-scheduler/client';
 import type Table from 'cli-table3';
 import { load } from '../load.ts';
 import { percentiles, type Probed, submitAndProbe } from '../probe.ts';
-import { median, type Scenario, StoreTable } from '../scenario.ts';
+import { rangeOf, type Scenario, StoreTable } from '../scenario.ts';
 import { start, startMaster } from '../system.ts';
 import { COMMAND_COUNT, measureCommands } from './commands.ts';
 import type { LoopReport } from './master.ts';
@@ -73,11 +73,13 @@ export async function compareBulk({ stores, scale, roundCount }: Scenario): Prom
 
 /** Milliseconds, of processor time and of gaps of the loop; what a master takes at first, which has not compiled its code yet, by itself. */
 function held([first, ...others]: readonly LoopReport[]): string {
-  const range = (values: readonly number[]): string => {
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    return `${median(values).toFixed(1)} (${low.toFixed(1)} to ${high.toFixed(1)})`;
-  };
-  const heldMs = range(others.map((report) => report.heldMs));
-  const gapMs = range(others.map((report) => report.gapMs));
+  const heldMs = rangeOf(
+    others.map((report) => report.heldMs),
+    1,
+  );
+  const gapMs = rangeOf(
+    others.map((report) => report.gapMs),
+    1,
+  );
   return `loop held for ${heldMs} ms, gap ${gapMs}\nheld at first for ${first?.heldMs.toFixed(1)}`;
 }

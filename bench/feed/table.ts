@@ -3,7 +3,7 @@
  * either. What else the machine does falls on all of them.
  */
 import type Table from 'cli-table3';
-import { attempt, type BenchStore, FAILED, median, type Scenario, tableOf } from '../scenario.ts';
+import { attempt, type BenchStore, FAILED, rangeOf, type Scenario, tableOf } from '../scenario.ts';
 import {
   type MasterKind,
   measureThroughput,
@@ -40,7 +40,7 @@ export async function compareFeed({ stores, scale, roundCount }: Scenario): Prom
       else {
         const { usual, silent, bare } = costs;
         const ratios = [ratioOf(usual, bare), ratioOf(usual, silent)];
-        table.push([name, ...ratios, ...[usual, silent, bare].map(rangeOf)]);
+        table.push([name, ...ratios, ...[usual, silent, bare].map((each) => rangeOf(each))]);
       }
     }
   }
@@ -66,11 +66,5 @@ async function measureCosts(
 /** The median of those of each turn: what else the machine does for a while falls on both. */
 function ratioOf(costs: readonly number[], without: readonly number[]): string {
   const ratios = costs.map((cost, turn) => cost / (without[turn] ?? cost));
-  const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2));
-  return `${median(ratios).toFixed(3)}\n(${low} to ${high})`;
-}
-
-function rangeOf(costs: readonly number[]): string {
-  const [low, high] = [Math.min(...costs), Math.max(...costs)].map(Math.round);
-  return `${Math.round(median(costs))}\n(${low} to ${high})`;
+  return rangeOf(ratios, 3);
 }

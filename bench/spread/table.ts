@@ -1,6 +1,6 @@
 /** `--spread`: tasks of many namespaces and of many lanes, by turns with as many of one; and namespaces without any. */
 import type Table from 'cli-table3';
-import { attempt, type BenchStore, FAILED, median, type Scenario, tableOf } from '../scenario.ts';
+import { attempt, type BenchStore, FAILED, rangeOf, type Scenario, tableOf } from '../scenario.ts';
 import { measureIdle, measureSpread, type Spread } from './measure.ts';
 
 const TASK_COUNT = 20_000;
@@ -53,13 +53,5 @@ async function measureTurns(
       into.push(await measureSpread(await store.url(), of, taskCount));
   }
   const ratios = costs.spread.map((cost, turn) => cost / (costs.together[turn] ?? cost));
-  return [
-    rangeOf(ratios, (ratio) => ratio.toFixed(2)),
-    ...[costs.spread, costs.together].map((each) => rangeOf(each, (cost) => cost.toFixed(0))),
-  ];
-}
-
-function rangeOf(values: readonly number[], words: (value: number) => string): string {
-  const [least, most] = [Math.min(...values), Math.max(...values)].map(words);
-  return `${words(median(values))} (${least} to ${most})`;
+  return [rangeOf(ratios, 2), ...[costs.spread, costs.together].map((each) => rangeOf(each))];
 }
