@@ -23,6 +23,7 @@ import { compareScale } from './scale/table.ts';
 import type { BenchStore, Scenario } from './scenario.ts';
 import { compareSpeed } from './speed/table.ts';
 import { compareSpread } from './spread/table.ts';
+import { compareStrangers } from './strangers/table.ts';
 import { compareUsage } from './usage.ts';
 
 const HELP = `npm run bench -- [one of these] [--quick]
@@ -31,6 +32,7 @@ const HELP = `npm run bench -- [one of these] [--quick]
   --lists     how long submits wait while 60 clients look through 300,000 ended tasks
   --bulk      how long while one command cancels 100,000 tasks, how long that takes, and for how long the event loop is
               held in one piece while 1,000 commands come at once, by processor time and by the clock
+  --strangers how long while bodies of 8 MiB come, 15 at once; and callbacks while 2,000 other receivers hang
   --logs      how long while one executor logs 10,000 lines a second
   --feed      what the feed of events and usage cost: processor time of masters with them and without, by turns
   --usage     a million random tasks with kills of the master: what was counted of them, and a recount in SQL
@@ -57,6 +59,7 @@ an hour and 30 GB.
 const SCENARIO_NAMES = [
   'lists',
   'bulk',
+  'strangers',
   'logs',
   'feed',
   'usage',
@@ -72,7 +75,16 @@ const flag = { type: 'boolean' } as const;
 const value = { type: 'string' } as const;
 const values = { type: 'string', multiple: true } as const;
 const OPTIONS = {
-  ...{ lists: flag, bulk: flag, logs: flag, feed: flag, usage: flag, jobs: flag, bookings: flag },
+  ...{
+    lists: flag,
+    bulk: flag,
+    strangers: flag,
+    logs: flag,
+    feed: flag,
+    usage: flag,
+    jobs: flag,
+    bookings: flag,
+  },
   ...{ pages: flag, scale: flag, spread: flag, peers: flag, quick: flag, most: flag, help: flag },
   ...{ beside: value, store: value, only: values, json: value, svg: value },
 };
@@ -112,6 +124,7 @@ const scenarios: Record<
 > = {
   lists: compareLists,
   bulk: compareBulk,
+  strangers: compareStrangers,
   logs: compareLogs,
   feed: compareFeed,
   usage: compareUsage,
