@@ -30,4 +30,39 @@ describe('the statements of a packet', () => {
     ]);
     expect(outcomes.map(({ touched }) => touched)).to.deep.equal([1, 1]);
   });
+
+  it('say once what rows have alike, and join nothing for a row that is alone', () => {
+    const key = [
+      { name: 'seq', kind: 'integer' },
+      { name: 'version', kind: 'integer' },
+    ] as const;
+    const set = [
+      { name: 'state', kind: 'text' },
+      { name: 'executor_id', kind: 'text' },
+    ] as const;
+    const textsOf = (rows: (string | number)[][]): string[] =>
+      [
+        ...dialect.update('task', key, set, rows),
+        ...dialect.remove(
+          'task',
+          key,
+          rows.map((row) => row.slice(0, 2)),
+        ),
+      ].map(({ sql }) => sql);
+    expect(textsOf([[1, 2, 'off?', "it's"]])).to.deep.equal([
+      "UPDATE task SET state = 'off?', executor_id = 'it\\'s' WHERE seq = 1 AND version = 2",
+      'DELETE FROM task WHERE seq = 1 AND version = 2',
+    ]);
+    const [updated, removed] = textsOf([
+      [1, 2, 'off?', 'a'],
+      [3, 2, 'off?', 'b'],
+    ]);
+    expect(updated).to.equal(
+      `UPDATE JSON_TABLE('[[1,\\"a\\"],[3,\\"b\\"]]', '$[*]' COLUMNS (v0 BIGINT PATH '$[0]', v3 MEDIUMTEXT CHARACTER SET utf8mb4 PATH '$[1]')) AS v ` +
+        "STRAIGHT_JOIN task SET state = 'off?', executor_id = v3 WHERE seq = v0 AND version = 2",
+    );
+    expect(removed).to.equal(
+      `DELETE task FROM JSON_TABLE('[[1],[3]]', '$[*]' COLUMNS (v0 BIGINT PATH '$[0]')) AS v STRAIGHT_JOIN task WHERE seq = v0 AND version = 2`,
+    );
+  });
 });

@@ -5,12 +5,9 @@
  */
 import type { ResultSetHeader, RowDataPacket } from 'mysql2';
 import type {
-  Alike,
   Asker,
-  Columns,
   Connection,
   Dialect,
-  Family,
   Index,
   Outcome,
   PoolSettings,
@@ -19,6 +16,7 @@ import type {
 } from './dialect.ts';
 import { namesByTable, placeholders } from './dialect.ts';
 import { abandon, connectionsOf, driver, query, tlsRefusalOf } from './mysql-pool.ts';
+import { add, CHARACTERS_MAX, insert, insertAlike, remove, replace, update } from './mysql-rows.ts';
 import type { Row, Value } from '../rows.ts';
 
 /** One for each database of the server; at most 64 characters. */
@@ -29,10 +27,6 @@ const schemaLock = {
   take: `SELECT GET_LOCK(${MIGRATION_LOCK}, ${MIGRATION_WAIT_SECONDS}) AS taken`,
   release: `DO RELEASE_LOCK(${MIGRATION_LOCK})`,
 };
-/** Rows in one statement: more gain nothing. */
-const ROW_COUNT_MAX = 500;
-/** In one packet, unless a single row has more: the largest row has less than this again. */
-const CHARACTERS_MAX = 1_000_000;
 /** Three bytes a character at most, escaped or not, for twice that many. */
 const PACKET_BYTES_MIN = 8 * 1024 * 1024;
 
@@ -62,15 +56,6 @@ const types: Types = {
 
 const TABLE_OPTIONS =
   ' ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin';
-
-const jsonTypes = {
-  integer: 'BIGINT',
-  real: 'DOUBLE',
-  text: 'MEDIUMTEXT CHARACTER SET utf8mb4',
-  bytes: 'MEDIUMTEXT CHARACTER SET utf8mb4',
-} as const;
-/** The same of what rows are matched by, where text is of `types.key`: an index finds only what has its character set. */
-const jsonKeyTypes = { ...jsonTypes, text: 'MEDIUMTEXT CHARACTER SET ascii' } as const;
 
 type Result = ResultSetHeader | RowDataPacket[];
 
@@ -131,98 +116,6 @@ function sizeOf(values: readonly Value[]): number {
     size += typeof value === 'string' ? value.length : 8;
   }
   return size;
-}
-
-function into(table: string, columns: Columns, rows: readonly string[]): string {
-  return `INTO ${table} (${columns.map(({ name }) => name).join(', ')}) VALUES ${rows.join(', ')}`;
-}
-
-/** Cuts rows, each written as text, into groups that fit one statement each. */
-function fitting(rows: readonly string[]): string[][] {
-  const groups: string[][] = [];
-  let group: string[] = [];
-  let room = 0;
-  for (const row of rows) {
-    if (row.length > room || group.length === ROW_COUNT_MAX) {
-      group = [];
-      groups.push(group);
-      room = CHARACTERS_MAX;
-    }
-    group.push(row);
-    room -= row.length;
-  }
-  return groups;
-}
-
-/** As it stands in `VALUES`. For the driver to put them in one by one costs four times as much. */
-const listed = (values: readonly Value[]): string =>
-  values.map((value) => driver().escape(value)).join(', ');
-const literal = (row: readonly Value[]): string => `(${listed(row)})`;
-
-function inserted(table: string, columns: Columns, rows: readonly string[]): Statement[] {
-  return fitting(rows).map((group) => ({
-    sql: `INSERT ${into(table, columns, group)}`,
-    runs: [[]],
-    touches: group.length,
-  }));
-}
-
-function insertAlike({ table, own, common }: Family, groups: readonly Alike[]): Statement[] {
-  const texts = groups.flatMap((alike) => {
-    const same = listed(alike.common);
-    return alike.rows.map((row) => `(${listed(row)}, ${same})`);
-  });
-  return inserted(table, [...own, ...common], texts);
-}
-
-function add(
-  table: string,
-  key: Columns,
-  added: Columns,
-  rows: readonly Value[][],
-  peaks: Columns = [],
-): Statement[] {
-  const sets = [
-    ...added.map(({ name }) => `${name} = ${name} + VALUES(${name})`),
-    ...peaks.map(({ name }) => `${name} = GREATEST(${name}, VALUES(${name}))`),
-  ].join(', ');
-  const columns = [...key, ...added, ...peaks];
-  return fitting(rows.map(literal)).map((group) => ({
-    sql: `INSERT ${into(table, columns, group)} ON DUPLICATE KEY UPDATE ${sets}`,
-    runs: [[]],
-    touches: null,
-  }));
-}
-
-/** As a value that `joined` takes. */
-const jsonList = (rows: readonly string[]): string => `[${rows.join(',')}]`;
-
-/**
- * The table as `t`, joined to rows that travel as one bound value, as `v` with columns `v0`, `v1`
- * and so on. With a value bound for each cell in a `UNION ALL`, both ends spend their time on
- * building and parsing text.
- */
-function joined(table: string, matched: Columns, columns: Columns): string {
-  const list = columns.map(({ kind }, at) => {
-    const type = (at < matched.length ? jsonKeyTypes : jsonTypes)[kind];
-    return `v${at} ${type} PATH '$[${at}]'`;
-  });
-  const match = matched.map(({ name, kind }, at) => {
-    if (kind === 'bytes') return `t.${name} = CAST(v.v${at} AS BINARY)`;
-    // Else texts of JSON are compared as people read them, without regard to case.
-    return `t.${name} = v.v${at}${kind === 'text' ? ' COLLATE ascii_bin' : ''}`;
-  });
-  return `JSON_TABLE(?, '$[*]' COLUMNS (${list.join(', ')})) AS v STRAIGHT_JOIN ${table} AS t ON ${match.join(' AND ')}`;
-}
-
-/** Six times as fast for one row as the join with a table of one. */
-function updateOne(table: string, matched: Columns, set: Columns, row: Value[]): Statement {
-  const equal = ({ name }: { readonly name: string }): string => `${name} = ?`;
-  return {
-    sql: `UPDATE ${table} SET ${set.map(equal).join(', ')} WHERE ${matched.map(equal).join(' AND ')}`,
-    runs: [[...row.slice(matched.length), ...row.slice(0, matched.length)]],
-    touches: 1,
-  };
 }
 
 function codeOf(error: unknown): number {
@@ -351,32 +244,12 @@ export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
     readBy: (table, index) => `${table} FORCE INDEX (${index})`,
     readByKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
     readByLongKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
-    insert: (table, columns, rows) => inserted(table, columns, rows.map(literal)),
+    insert,
     insertAlike,
-    replace: (table, columns, rows) =>
-      fitting(rows.map(literal)).map((group) => ({
-        sql: `REPLACE ${into(table, columns, group)}`,
-        runs: [[]],
-        touches: null,
-      })),
+    replace,
     add,
-    update(table, matched, set, rows) {
-      const [only] = rows;
-      if (only !== undefined && rows.length === 1) return [updateOne(table, matched, set, only)];
-      const assign = set.map(({ name }, at) => `t.${name} = v.v${matched.length + at}`);
-      const source = joined(table, matched, [...matched, ...set]);
-      return fitting(rows.map((row) => JSON.stringify(row))).map((group) => ({
-        sql: `UPDATE ${source} SET ${assign.join(', ')}`,
-        runs: [[jsonList(group)]],
-        touches: group.length,
-      }));
-    },
-    remove: (table, matched, rows) =>
-      fitting(rows.map((row) => JSON.stringify(row))).map((group) => ({
-        sql: `DELETE t FROM ${joined(table, matched, matched)}`,
-        runs: [[jsonList(group)]],
-        touches: group.length,
-      })),
+    update,
+    remove,
 
     schemaLock,
     schemaInTransactions: false,
