@@ -46,6 +46,22 @@ describe('HTTP routes', () => {
       expect((await face.get(`${BASE}/task/%ff`)).status).to.equal(400);
     });
 
+    it('by the path as it is spelled, in which an id may be any word', async () => {
+      for (const [path, status] of [
+        [`${BASE}/task/submit/why`, 404],
+        [`${BASE}/task/submit`, 405],
+        [`${BASE}/task//why`, 404],
+        [`${BASE}/%74asks`, 404],
+        [`${BASE}/tasks#there`, 200],
+        [`http://elsewhere${BASE}/tasks?limit=1`, 200],
+        ['http://elsewhere', 404],
+      ] as const) {
+        expect((await face.get(path)).status, path).to.equal(status);
+      }
+      face.master.keep(aTask('job-1'));
+      expect((await face.get(`${BASE}/task/j%6Fb-1`)).json()).to.include({ task_id: 'job-1' });
+    });
+
     it('with whole lines, problems too, for those who read them in a terminal', async () => {
       for (const path of ['/livez', `${BASE}/tasks`, `${BASE}/task/none`, '/openapi.json', '/x']) {
         const { text, headers } = await face.get(path);
