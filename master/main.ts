@@ -383,6 +383,7 @@ function lead(shared: Shared, record: NamespaceRecord) {
     seed: clock.now() + id,
     pauseOfAll: shared.pauseOfAll,
     frames,
+    rebuilds: lines.rebuilds,
     templates: new JobTemplates(name, shared.refusalOf),
   });
   const { outcomes, load } = watched;

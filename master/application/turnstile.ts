@@ -8,7 +8,9 @@ import {
   EVENT_PAGES_WAITING_MAX,
   LIST_COUNT_MAX,
   LISTS_WAITING_MAX,
+  NAMESPACES_AT_ONCE_MAX,
   PREVIEW_COUNT_MAX,
+  REBUILD_COUNT_MAX,
 } from '../domain/bounds.ts';
 import type { Pieces } from '../domain/pieces.ts';
 import { Unavailable } from './master-handle.ts';
@@ -129,6 +131,8 @@ export interface Turnstiles {
   readonly health: Turnstile;
   readonly reports: Turnstile;
   readonly previews: Turnstile;
+  /** Of the states of namespaces, from rows. */
+  readonly rebuilds: Turnstile;
 }
 
 export function turnstiles(): Turnstiles {
@@ -150,6 +154,11 @@ export function turnstiles(): Turnstiles {
       countMax: PREVIEW_COUNT_MAX,
       waitingMax: LISTS_WAITING_MAX,
       what: 'previews of backfills',
+    }),
+    rebuilds: new Turnstile({
+      countMax: REBUILD_COUNT_MAX,
+      waitingMax: NAMESPACES_AT_ONCE_MAX,
+      what: 'namespaces',
     }),
   };
 }

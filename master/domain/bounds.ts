@@ -343,6 +343,9 @@ export const ENDED_COUNT_MAX = 10_000;
 /** Namespaces that there are at one time; beyond it none is made, until one is deleted. */
 export const NAMESPACES_AT_ONCE_MAX = 1_000;
 
+/** Of these so many read their state from the store at a time. */
+export const REBUILD_COUNT_MAX = 4;
+
 /** Named tokens, and characters of all their scopes; beyond it none is made, until one is revoked. */
 export const TOKENS_MAX = 10_000;
 export const TOKEN_SCOPES_LENGTH_MAX = 8 * MiB;

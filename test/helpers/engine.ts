@@ -32,7 +32,7 @@ type Call =
   | 'listTasks'
   | 'loadLanes';
 
-class HeldStore extends MemoryTaskStore {
+export class HeldStore extends MemoryTaskStore {
   /** Those that write something; the others only ask whether the term still stands. */
   readonly commits: Commit[] = [];
   /** Calls of these kinds wait for `release`. */
@@ -151,13 +151,14 @@ export function leaderOn({
   clock,
   policy = {},
   namespace = 'default',
+  log = silent,
   ...rest
 }: {
   store: TaskStore;
   clock: ManualClock;
   policy?: Partial<Policy>;
   namespace?: string;
-} & Pick<EngineOptions, 'pauseOfAll'>) {
+} & Partial<Pick<EngineOptions, 'pauseOfAll' | 'rebuilds' | 'log'>>) {
   const recorder = new Recorder();
   const templates: Templates = templatesIn(namespace);
   const engine = new Engine({
@@ -166,7 +167,7 @@ export function leaderOn({
     link: recorder,
     notifier: recorder,
     observer: recorder,
-    log: silent,
+    log,
     policy: { ...testPolicy, ...policy },
     owner: 'test',
     seed: 1,

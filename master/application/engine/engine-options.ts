@@ -3,6 +3,7 @@ import type { Tally } from '../../domain/bounds.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import type { Policy } from '../../domain/state/policy.ts';
 import type { Templates } from '../jobs/templates.ts';
+import type { Turnstile } from '../turnstile.ts';
 import type { Clock, ExecutorLink, Log, Notifier, Observer, TaskStore } from '../ports.ts';
 
 export interface EngineOptions {
@@ -21,4 +22,6 @@ export interface EngineOptions {
   readonly pauseOfAll?: () => Pause | null;
   /** What frames hold that wait for a turn, here and in other namespaces. */
   readonly frames?: Tally;
+  /** In which those stand that are to read their state from the store. Absent: nobody else does. */
+  readonly rebuilds?: Turnstile;
 }

@@ -308,9 +308,7 @@ export class Engine {
     else this.#rebuildDelayMs = REBUILD_DELAY_MIN_MS;
     while (!this.#stopping) {
       try {
-        await this.#rebuild();
-        if (this.#status === 'recovering') this.#rebuiltAt = clock.now();
-        this.#status = 'ready';
+        await this.#inLine(() => this.#rebuild());
         return;
       } catch (thrown) {
         const isHopeless = thrown instanceof RowsDisagree && this.#state === null;
@@ -327,6 +325,21 @@ export class Engine {
         await this.#pause();
       }
     }
+  }
+
+  /** All namespaces at once would each wait so long for the others that the store seems silent. Not at all after a stop. */
+  async #inLine(work: () => Promise<void>): Promise<void> {
+    const { rebuilds } = this.#options;
+    if (rebuilds === undefined) return work();
+    const stopped = new AbortController();
+    this.#giveUp = () => stopped.abort();
+    const begun = (): Promise<void> => {
+      this.#giveUp = null;
+      return work();
+    };
+    await rebuilds.during(begun, stopped.signal, null).catch((error: unknown) => {
+      if (!stopped.signal.aborted) throw error;
+    });
   }
 
   /** Before the next rebuild, twice as long every time. */
@@ -374,6 +387,8 @@ export class Engine {
       took_ms: now - begun,
     });
     await this.#release(state, output, 0, now);
+    if (this.#status === 'recovering') this.#rebuiltAt = clock.now();
+    this.#status = 'ready';
   }
 
   #end(reason: string): void {

@@ -1,10 +1,13 @@
 /** A store that keeps its connections and says nothing: who is told what, and what goes on. */
 import { expect } from 'chai';
+import type { Engine } from '../../../master/application/engine/engine.ts';
+import { turnstiles } from '../../../master/application/turnstile.ts';
+import { REBUILD_COUNT_MAX } from '../../../master/domain/bounds.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
 import { Unavailable } from '../../../master/application/master-handle.ts';
 import { SECOND } from '../../helpers/domain.ts';
-import { createEngine } from '../../helpers/engine.ts';
-import { settled } from '../../helpers/manual-clock.ts';
+import { createEngine, HeldStore, leaderOn } from '../../helpers/engine.ts';
+import { ManualClock, settled } from '../../helpers/manual-clock.ts';
 import { newTask } from '../../helpers/task.ts';
 
 describe('Engine on a store that is silent', () => {
@@ -100,5 +103,60 @@ describe('Engine on a store that is silent', () => {
     const late = refusalOf(harness.master.find('a', 'all'));
     await harness.clock.pass(SECOND);
     expect(await late).to.be.instanceOf(Unavailable);
+  });
+});
+
+describe('Engines that all begin at once', () => {
+  const COUNT = 16;
+  const ANSWER_MS = 125;
+  let clock: ManualClock;
+  let warned: string[];
+  let stores: HeldStore[];
+  let engines: Engine[];
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    warned = [];
+    const noted = (message: string): void => void warned.push(message);
+    const log = { debug() {}, info() {}, warn: noted, error: noted };
+    stores = Array.from({ length: COUNT }, () => new HeldStore());
+    const { rebuilds } = turnstiles();
+    engines = stores.map((store) => leaderOn({ store, clock, log, rebuilds }).engine);
+  });
+  afterEach(async () => {
+    for (const store of stores) store.release();
+    await Promise.all(engines.map((engine) => engine.stop()));
+    expect(clock.nextAlarmAt, 'no alarm is left').to.equal(Number.POSITIVE_INFINITY);
+  });
+
+  it('do not take for silence that they wait for each other', async () => {
+    let answered: Promise<unknown> = Promise.resolve();
+    for (const store of stores) {
+      const takeTerm = store.takeTerm.bind(store);
+      store.takeTerm = (...args) => {
+        const mine = answered.then(
+          () => new Promise<void>((resolve) => clock.wakeAt(clock.now() + ANSWER_MS, resolve)),
+        );
+        answered = mine;
+        return mine.then(() => takeTerm(...args));
+      };
+    }
+    const begun = Promise.all(engines.map((engine) => engine.start()));
+    await clock.pass(COUNT * ANSWER_MS);
+    expect(engines.filter(({ status }) => status === 'ready')).to.have.length(COUNT);
+    await begun;
+    expect(warned).to.deep.equal([]);
+  });
+
+  it('are stopped in their line, where the store does not answer the first of them', async () => {
+    for (const store of stores) store.held.add('takeTerm');
+    const begun = engines.map((engine) => engine.start());
+    await clock.pass(2 * SECOND);
+    expect(warned, 'of those that ask').to.have.length(REBUILD_COUNT_MAX);
+    const waiting = engines.slice(REBUILD_COUNT_MAX);
+    await Promise.all(waiting.map((engine) => engine.stop()));
+    await Promise.all(begun.slice(REBUILD_COUNT_MAX));
+    expect(waiting.filter(({ term }) => term > 0)).to.deep.equal([]);
+    expect(warned).to.have.length(REBUILD_COUNT_MAX);
   });
 });
