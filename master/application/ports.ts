@@ -4,6 +4,7 @@
  * run in a simulation.
  */
 import type { AlertStore } from './alerts/alert-store.ts';
+import type { Answering } from './answering.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventPage, EventQuery } from './event-query.ts';
 import type { JobReads, JobUpkeep } from './jobs/job-store.ts';
@@ -85,10 +86,7 @@ export interface Commit {
   readonly saysAlive: boolean;
   /** At most one for each row. Where a row counts its writes, it has the version that it is to have. */
   readonly writes: readonly RowWrite[];
-  /**
-   * `startByAfter` for every live row, before any other write. They stand, with settings and types, also where
-   * the rest is refused: what they tell of is over.
-   */
+  /** `startByAfter` for every live row, first. They stand, with settings and types, where the rest is refused: they are over. */
   readonly absences: readonly Absence[];
   /** What `takeTerm` gives from now on; absent where they stay. */
   readonly settings?: Settings;
@@ -203,7 +201,7 @@ export interface Store extends JobUpkeep, LoadUpkeep, UsageUpkeep {
 }
 
 /** The tasks of one namespace, and nothing of any other. */
-export interface TaskStore extends LogStore, LoadReads, UsageReads {
+export interface TaskStore extends LogStore, LoadReads, UsageReads, Answering {
   /**
    * Opens the store where nobody has, then begins a new term.
    * If `now` is before the newest commit, the wall clock was set back: what was due stays due,

@@ -23,15 +23,18 @@ export interface StoreTrouble {
 export class StoreWatch {
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #owedMs: () => number;
   #trouble: StoreTrouble | null = null;
   /** Since then. */
   #refusedCount = 0;
   /** How to tell those who wait. */
   readonly #waiting = new Set<(error: Error) => void>();
 
-  constructor(clock: Clock, log: Log) {
+  /** @param owedMs of the store. */
+  constructor(clock: Clock, log: Log, owedMs: () => number) {
     this.#clock = clock;
     this.#log = log;
+    this.#owedMs = owedMs;
   }
 
   /** False from a question that failed or stays open until one is answered. */
@@ -47,14 +50,17 @@ export class StoreWatch {
   /** Puts one question, and waits for its answer however long it takes. */
   async ask<T>(question: () => Promise<T>): Promise<T> {
     const begun = this.#clock.now();
-    let callOff = this.#clock.wakeAt(begun + SILENT_MS, () => {
-      this.#failed(`no answer for ${SILENT_MS} ms`, 'it is silent');
-      callOff = this.#clock.wakeAt(begun + PATIENCE_MS, endPatience);
-    });
-    const endPatience = (): void => {
-      this.#tellAll();
-      callOff = this.#clock.wakeAt(this.#clock.now() + LOOK_AGAIN_MS, endPatience);
+    const look = (): void => {
+      const now = this.#clock.now();
+      const leftMs = SILENT_MS - Math.min(now - begun, this.#owedMs());
+      // Else it waits here, for others that are answered.
+      if (leftMs <= 0) this.#failed(`no answer for ${SILENT_MS} ms`, 'it is silent');
+      if (now - begun >= PATIENCE_MS) this.#tellAll();
+      const patienceMs = begun + PATIENCE_MS - now;
+      const next = [leftMs, patienceMs].filter((ms) => ms > 0);
+      callOff = this.#clock.wakeAt(now + Math.min(LOOK_AGAIN_MS, ...next), look);
     };
+    let callOff = this.#clock.wakeAt(begun + SILENT_MS, look);
     try {
       const answer = await question();
       this.#heard();

@@ -246,10 +246,7 @@ export const TURN_PARAMS_LENGTH_MAX = MiB;
 /** Characters of the params that a batch hands to the engine at a time, the last task whole. */
 export const PART_PARAMS_LENGTH_MAX = 512 * KiB;
 
-/**
- * Rows that commits of several namespaces write in one transaction; a commit that does not fit goes with
- * the next one. One by itself may have more.
- */
+/** Rows that commits of several namespaces write in one transaction: what does not fit goes with the next. One may have more. */
 export const SHARED_WRITE_COUNT_MAX = 1_024;
 
 /** Events waiting for a turn; beyond it requests are refused with 503. */
@@ -340,10 +337,8 @@ export const HISTORY_PAGE_BYTES_MAX = 512 * KiB;
 /** Ended tasks that one request counts; where there are more it says so. */
 export const ENDED_COUNT_MAX = 10_000;
 
-/** Namespaces that there are at one time; beyond it none is made, until one is deleted. */
+/** Namespaces that there are at one time; beyond it none is made, until one is deleted. And that read their state at one time. */
 export const NAMESPACES_AT_ONCE_MAX = 1_000;
-
-/** Of these so many read their state from the store at a time. */
 export const REBUILD_COUNT_MAX = 4;
 
 /** Named tokens, and characters of all their scopes; beyond it none is made, until one is revoked. */

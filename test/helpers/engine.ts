@@ -9,6 +9,7 @@ import { Engine } from '../../master/application/engine/engine.ts';
 import type { EngineOptions } from '../../master/application/engine/engine-options.ts';
 import type { Templates } from '../../master/application/jobs/templates.ts';
 import { TaskLogs } from '../../master/application/logs/task-logs.ts';
+import { turnstiles } from '../../master/application/turnstile.ts';
 import { Master } from '../../master/application/master.ts';
 import type {
   Commit,
@@ -152,6 +153,7 @@ export function leaderOn({
   policy = {},
   namespace = 'default',
   log = silent,
+  rebuilds = turnstiles().rebuilds,
   ...rest
 }: {
   store: TaskStore;
@@ -168,6 +170,7 @@ export function leaderOn({
     notifier: recorder,
     observer: recorder,
     log,
+    rebuilds,
     policy: { ...testPolicy, ...policy },
     owner: 'test',
     seed: 1,

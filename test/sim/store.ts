@@ -70,6 +70,10 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     this.#beside = new Random(options.seed ^ 0xbe51de);
   }
 
+  owedMs(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
   commit(commit: Commit): Promise<void> {
     this.#asked(commit);
     const written = copyOfCommit(commit);

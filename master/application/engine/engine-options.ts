@@ -22,6 +22,6 @@ export interface EngineOptions {
   readonly pauseOfAll?: () => Pause | null;
   /** What frames hold that wait for a turn, here and in other namespaces. */
   readonly frames?: Tally;
-  /** In which those stand that are to read their state from the store. Absent: nobody else does. */
-  readonly rebuilds?: Turnstile;
+  /** For those that are to read their state from the store: all namespaces at once would wait for each other too long. */
+  readonly rebuilds: Turnstile;
 }

@@ -74,7 +74,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#mailbox = new Mailbox(options.frames);
-    this.#watch = new StoreWatch(options.clock, options.log);
+    this.#watch = new StoreWatch(options.clock, options.log, () => options.store.owedMs());
     this.#standStill = new StandStill(options.clock);
   }
 
@@ -308,9 +308,12 @@ export class Engine {
     else this.#rebuildDelayMs = REBUILD_DELAY_MIN_MS;
     while (!this.#stopping) {
       try {
-        await this.#inLine(() => this.#rebuild());
+        const stopped = new AbortController();
+        this.#giveUp = () => stopped.abort();
+        await this.#options.rebuilds.during(() => this.#rebuild(), stopped.signal, null);
         return;
       } catch (thrown) {
+        if (this.#stopping && !isFinal(thrown)) return;
         const isHopeless = thrown instanceof RowsDisagree && this.#state === null;
         const error = isHopeless
           ? new StoreUnusable(`${thrown.message}: restore a backup`)
@@ -325,21 +328,6 @@ export class Engine {
         await this.#pause();
       }
     }
-  }
-
-  /** All namespaces at once would each wait so long for the others that the store seems silent. Not at all after a stop. */
-  async #inLine(work: () => Promise<void>): Promise<void> {
-    const { rebuilds } = this.#options;
-    if (rebuilds === undefined) return work();
-    const stopped = new AbortController();
-    this.#giveUp = () => stopped.abort();
-    const begun = (): Promise<void> => {
-      this.#giveUp = null;
-      return work();
-    };
-    await rebuilds.during(begun, stopped.signal, null).catch((error: unknown) => {
-      if (!stopped.signal.aborted) throw error;
-    });
   }
 
   /** Before the next rebuild, twice as long every time. */

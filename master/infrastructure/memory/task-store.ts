@@ -54,6 +54,7 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   #lastSeq: number;
   /** Those of its row. */
   settings: Settings = NO_SETTINGS;
+  readonly owedMs = () => Number.POSITIVE_INFINITY;
   readonly #rows = new Rows();
   readonly #live = this.#rows.of('task');
   readonly #history = this.#rows.of('history');

@@ -109,6 +109,10 @@ export class SqlTaskStore extends Queries implements TaskStore {
     return { ...numbers, secrets, aliveAt, settings: { ...settings, paused } };
   }
 
+  owedMs(): number {
+    return this.#shared.databases.engine.dialect.owedMs();
+  }
+
   async commit(commit: Commit): Promise<void> {
     const { history } = this.#shared;
     try {

@@ -8,6 +8,7 @@ import { Engine } from '../../../master/application/engine/engine.ts';
 import { TaskLogs } from '../../../master/application/logs/task-logs.ts';
 import { Master } from '../../../master/application/master.ts';
 import { type TaskStore, TermLost } from '../../../master/application/ports.ts';
+import { turnstiles } from '../../../master/application/turnstile.ts';
 import type { Notification } from '../../../master/domain/model/task.ts';
 import { templatesIn } from '../jobs/templates.ts';
 import { ManualClock } from '../manual-clock.ts';
@@ -112,6 +113,7 @@ export class RandomTasks {
       get: (of, name) => {
         const member: unknown = Reflect.get(of, name, of);
         if (typeof member !== 'function') return member;
+        if (name === 'owedMs') return member.bind(of);
         return isDead ? () => Promise.reject(new TermLost('killed')) : member.bind(of);
       },
     });
@@ -119,6 +121,7 @@ export class RandomTasks {
     const nothing = () => undefined;
     this.#engine = new Engine({
       store,
+      rebuilds: turnstiles().rebuilds,
       clock,
       link: {
         send: (session, command) => void (isDead || this.#take(session, command)),

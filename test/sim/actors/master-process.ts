@@ -7,6 +7,7 @@ import type { Pause } from '../../../master/domain/model/pause.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
+import { turnstiles } from '../../../master/application/turnstile.ts';
 import { templatesIn } from '../../helpers/jobs/templates.ts';
 import { type AlertPorts, type AlertWorld, SimAlerts } from './alerts.ts';
 import { SimNotifier } from './callbacks.ts';
@@ -88,6 +89,7 @@ export class MasterProcess {
     sabotage?.notifier?.(notifier);
     this.engine = new Engine({
       store,
+      rebuilds: turnstiles().rebuilds,
       clock: process,
       link: this.link,
       notifier,

@@ -102,6 +102,8 @@ export interface Dialect {
   readonly readers: Connections | null;
   /** The database works in this very thread: while a statement runs, nothing else does. */
   readonly isInProcess: boolean;
+  /** @see Answering.owedMs */
+  readonly owedMs: () => number;
   readonly types: Types;
   readonly begin: string;
   /** What the clock of the database says: epoch seconds, a value. */

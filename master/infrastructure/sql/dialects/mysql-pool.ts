@@ -112,11 +112,34 @@ export function tlsRefusalOf(error: unknown): string | null {
   return `its certificate is not trusted (${message}): name the file of its CA with ?ssl=<file>`;
 }
 
-/** @param max connections at most, of those in all. */
+/** What a server has been handed and has yet to answer. */
+export class Handed {
+  /** Since when, in monotonic milliseconds; the oldest first. */
+  readonly #since = new Set<{ readonly at: number }>();
+
+  /** Work that waits for nothing but the server. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const one = { at: performance.now() };
+    this.#since.add(one);
+    try {
+      return await work();
+    } finally {
+      this.#since.delete(one);
+    }
+  }
+
+  /** Of the oldest; 0: there is none. */
+  get owedMs(): number {
+    for (const { at } of this.#since) return performance.now() - at;
+    return 0;
+  }
+}
+
+/** @param max connections at most, of those in all; `handed` notes how long the server takes to open one. */
 export function connectionsOf(
   url: URL,
   { idleMs, waitMs }: Omit<PoolSettings, 'max'>,
-  max: number,
+  { max, handed }: { readonly max: number; readonly handed: Handed },
 ): Connections {
   const options: ConnectionOptions = {
     host: url.hostname,
@@ -129,7 +152,8 @@ export function connectionsOf(
     connectTimeout: CONNECT_TIMEOUT_MS,
     multipleStatements: true,
   };
-  return { min: 0, max, idleMs, waitMs, open: () => open(options), close, isSound };
+  const opened = () => handed.during(() => open(options));
+  return { min: 0, max, idleMs, waitMs, open: opened, close, isSound };
 }
 
 async function open(options: ConnectionOptions): Promise<Connection> {

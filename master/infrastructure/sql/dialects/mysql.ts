@@ -15,7 +15,7 @@ import type {
   Types,
 } from './dialect.ts';
 import { namesByTable, placeholders } from './dialect.ts';
-import { abandon, connectionsOf, driver, query, tlsRefusalOf } from './mysql-pool.ts';
+import { abandon, connectionsOf, driver, Handed, query, tlsRefusalOf } from './mysql-pool.ts';
 import { add, CHARACTERS_MAX, insert, insertAlike, remove, replace, update } from './mysql-rows.ts';
 import type { Row, Value } from '../rows.ts';
 
@@ -216,12 +216,14 @@ function refusalOf(error: unknown): string | null {
 }
 
 export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
+  const handed = new Handed();
   return {
     // The engine does one thing at a time.
-    connections: connectionsOf(url, pool, 1),
+    connections: connectionsOf(url, pool, { max: 1, handed }),
     // For people, ids, callbacks and retention. Of three, lists leave one for reads that are short.
-    readers: connectionsOf(url, pool, pool.max - 1),
+    readers: connectionsOf(url, pool, { max: pool.max - 1, handed }),
     isInProcess: false,
+    owedMs: () => handed.owedMs,
     types,
     begin: 'START TRANSACTION',
     clockSeconds: 'UNIX_TIMESTAMP()',
@@ -229,7 +231,7 @@ export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
     connectionId: 'CONNECTION_ID()',
     endSilentWriter,
 
-    run,
+    run: (connection, statements) => handed.during(() => run(connection, statements)),
     discard: abandon,
 
     createTable(table, columns, indexes) {

@@ -234,6 +234,8 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     connections: connectionsOf(file),
     readers: null,
     isInProcess: true,
+    // When anybody can ask, it waits for its turn of this thread.
+    owedMs: () => 0,
     types,
     begin: 'BEGIN IMMEDIATE',
     clockSeconds: 'unixepoch()',
