@@ -26,7 +26,7 @@ const PACKAGES = [
   'master',
   'cli',
 ] as const;
-const MASTERS_OWN = ['helmet', 'libsql', 'mysql2', 'prom-client', 'tarn', 'winston'];
+const MASTERS_OWN = ['helmet', 'libsql', 'mysql2', 'prom-client', 'router', 'tarn', 'winston'];
 const NO_NETWORK = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT/;
 
 interface Packed {

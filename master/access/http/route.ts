@@ -57,7 +57,7 @@ export interface Route {
   readonly summary: string;
   /** Default: its method and path in words, without what stands in braces. No two routes have the same. */
   readonly operationId?: string;
-  /** Found by its exact URL, before the router is asked. */
+  /** Found before the router is asked, which costs more than all else that a submit does. */
   readonly hot?: boolean;
   readonly query?: z.ZodObject;
   readonly body?: {
