@@ -7,8 +7,9 @@ import type { Fill } from '../../domain/bounds.ts';
 import type { State } from '../../domain/state/state.ts';
 import { openWorkCount } from '../../domain/long-work/works.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type MasterHandle, Unavailable } from '../master-handle.ts';
+import { type MasterHandle, type MasterStatus, Unavailable } from '../master-handle.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
+import { FULL, type StoreTrouble } from '../store-watch.ts';
 import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 import { UnknownNamespace } from './namespaces-handle.ts';
@@ -85,6 +86,19 @@ export class Leading<L extends Leader> implements Part {
 
   get leaders(): readonly L[] {
     return [...this.#led.values()].map(({ leader }) => leader);
+  }
+
+  /** Of the first, which stands for all, but where the disk of all is full. */
+  get status(): MasterStatus {
+    const status = this.#first?.engine.status ?? 'starting';
+    return status === 'ready' && this.storeTrouble !== null ? 'recovering' : status;
+  }
+
+  /** Of the first, or of whichever finds the disk full: one that has nothing to write hears nothing of that. */
+  get storeTrouble(): StoreTrouble | null {
+    const troubles = this.leaders.map(({ engine }) => engine.storeWatch.trouble);
+    const first = this.#first?.engine.storeWatch.trouble ?? null;
+    return first ?? troubles.find((trouble) => trouble?.reason === FULL) ?? null;
   }
 
   /** Of those that are led now. */

@@ -28,7 +28,7 @@ export interface NamespaceChange {
 }
 
 export interface NamespacesHandle {
-  /** Of `default`, which stands for the process. */
+  /** Of `default`, which stands for the process; none is ready while the disk of the store is full. */
   readonly status: MasterStatus;
   /** Why the store does not answer; null: it does, as far as it was asked. */
   readonly storeTrouble: StoreTrouble | null;

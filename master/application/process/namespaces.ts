@@ -82,11 +82,11 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   }
 
   get status(): MasterStatus {
-    return this.#leading.first?.engine.status ?? 'starting';
+    return this.#leading.status;
   }
 
   get storeTrouble(): StoreTrouble | null {
-    return this.#leading.first?.engine.storeWatch.trouble ?? null;
+    return this.#leading.storeTrouble;
   }
 
   /** Those that are led now. */

@@ -100,6 +100,25 @@ describe('the namespaces of a process', () => {
     expect(missing).to.be.instanceOf(UnknownNamespace);
   });
 
+  it('say that no work is taken while one of them finds the disk full, and until it has room', async () => {
+    await namespaces.put('a', {});
+    await submit('a', 't');
+    expect(namespaces.status).to.equal('ready');
+    const tasks = store.tasks(1);
+    const { commit, takeTerm } = tasks;
+    const full = async () => {
+      throw Object.assign(new Error('no room'), { code: 'SQLITE_FULL' });
+    };
+    Object.assign(tasks, { commit: full, takeTerm: full });
+    expect(await submit('a', 'u').catch((error: unknown) => error)).to.be.instanceOf(Unavailable);
+    await pass(MINUTE);
+    expect(namespaces.status).to.equal('recovering');
+    expect(namespaces.storeTrouble).to.include({ reason: 'its disk is full' });
+    Object.assign(tasks, { commit, takeTerm });
+    await pass(MINUTE);
+    expect([namespaces.status, namespaces.storeTrouble]).to.deep.equal(['ready', null]);
+  });
+
   it('end one that has had nothing to do for a minute, and begin it again', async () => {
     await namespaces.put('a', {});
     await submit('a', 't');
