@@ -1,12 +1,13 @@
 /**
  * `npm run sim -- --seeds N --from S [--trace]`: exit code 1 and the seeds that failed.
- * `npm run sim -- --years N --from S [--trace]`: the same of years of jobs.
+ * `npm run sim -- --years N --from S [--trace]`: the same of years of jobs, and of as many long absences.
  * `npm run sim -- --mutants`: the seeds that find the mutants, for their test.
  */
 import { parseArgs } from 'node:util';
 import { settingsFor } from './faults.ts';
 import { findSeeds } from './mutants/seeds.ts';
 import { simulate } from './simulation.ts';
+import { simulateAbsence } from './year/absence.ts';
 import { simulateYear } from './year/year.ts';
 
 const { values } = parseArgs({
@@ -64,7 +65,11 @@ async function runYears(count: number): Promise<boolean> {
     if (values.trace) console.log(trace.join('\n'));
     console.log(`year ${seed}: ${violation ?? figures}`);
     if (violation !== null && !values.trace) console.log(trace.slice(-30).join('\n'));
-    isWrong ||= violation !== null;
+    const absence = await simulateAbsence(seed);
+    console.log(
+      `absence ${seed}: ${absence.violation ?? `${absence.madeUpCount} times made up for`}`,
+    );
+    isWrong ||= violation !== null || absence.violation !== null;
   }
   return isWrong;
 }

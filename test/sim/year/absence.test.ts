@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { simulateAbsence } from './absence.ts';
 import type { YearSabotage } from './master.ts';
 
-const SEEDS = [1, 2, 3, 4];
+/** One whose master lives, and one whose master is killed; `npm run sim -- --years` takes any number. */
+const SEEDS = [1, 2];
 
 const MUTANTS: readonly (YearSabotage & { readonly says: RegExp })[] = [
   {

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import type { YearSabotage } from './master.ts';
 import { simulateYear } from './year.ts';
 
-const SEED = 9;
+/** Of the first ten the shortest in which there is all that is looked for. */
+const SEED = 7;
 const TRACE_LINES = 30;
 /** A mutant is found within so many years. */
 const YEAR_COUNT_MAX = 20;
