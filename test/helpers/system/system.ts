@@ -147,19 +147,12 @@ export class System {
   async startMaster(): Promise<SystemProcess> {
     const master = this.spawnMaster({ SODA_PORT: String(this.#port) });
     this.#master = master;
-    const { fields } = await master.said('where it listens', (line) => 'url' in line.fields);
+    const { fields } = await master.said('that it takes work', (line) => {
+      return line.fields['event'] === 'ready';
+    });
     this.#port = Number(new URL(String(fields['url'])).port);
     this.#client ??= createClient({ url: this.url, retryCount: 0 });
-    await this.ready();
     return master;
-  }
-
-  /** The master takes work. */
-  async ready(): Promise<void> {
-    await eventually('the master is ready', async () => {
-      this.master.expectAlive();
-      return (await fetch(`${this.url}/readyz`)).ok;
-    });
   }
 
   /** A master that may well fail to start. */
@@ -193,6 +186,8 @@ export class System {
   /** An executor with scripted handlers, known to the master. */
   async executor(settings: ExecutorSettings): Promise<SystemProcess> {
     const executor = this.spawnExecutor(settings);
+    // Its own word costs nobody anything; the master is asked only then.
+    await executor.said('that it is connected', ({ fields }) => fields['event'] === 'connected');
     await this.connected(executor);
     return executor;
   }
@@ -332,6 +327,8 @@ export interface SystemTestOptions {
   readonly harms?: boolean;
   /** Each test that sets nothing of the master has a namespace of one that all of them have. */
   readonly sharesMaster?: boolean;
+  /** Of that one. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** As `describeSystem`, of tests that leave their master alone: those that set nothing of it have one together. */
@@ -348,7 +345,7 @@ export function describeOnEither(title: string, tests: (setup: SystemTests) => v
 export function describeSystem(
   title: string,
   tests: (setup: SystemTests) => void,
-  { stores = ['SQLite'], harms = false, sharesMaster = false }: SystemTestOptions = {},
+  { stores = ['SQLite'], harms = false, sharesMaster = false, env: common }: SystemTestOptions = {},
 ): void {
   for (const store of stores) {
     describe(`${title}: ${store}`, function () {
@@ -388,7 +385,7 @@ export function describeSystem(
         async start(env) {
           count += 1;
           const system = await (sharesMaster && env === undefined
-            ? (shared ??= await withMaster()).beside(`test-${count}`)
+            ? (shared ??= await withMaster(common)).beside(`test-${count}`)
             : withMaster(env));
           systems.push(system);
           return system;
