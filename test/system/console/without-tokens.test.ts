@@ -1,14 +1,18 @@
-/** Bookings in a real browser, at a real master with real executors: booked by a form, seen in the calendar as they go. */
+/**
+ * A master without tokens in a real browser: the pages of its documentation, and bookings with real executors, booked by a
+ * form and seen in the calendar as they go.
+ */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import type { SystemProcess } from '../../helpers/system/process.ts';
 import { System, user } from '../../helpers/system/system.ts';
+import { itServesPages } from './docs.ts';
 
 const of = { type: 'push', ...user };
 
 describe(
-  BROWSER === undefined ? 'bookings (no browser here)' : 'bookings in the console',
+  BROWSER === undefined ? 'no tokens (no browser here)' : 'a browser at a master without tokens',
   function () {
     let system: System;
     let browser: RealBrowser;
@@ -55,6 +59,8 @@ describe(
       const asked = { ...of, from: tomorrow, to: tomorrow + 60 * MINUTE, ...fields };
       return (await system.client.bookings.create(asked)).booking_id;
     };
+
+    itServesPages(() => ({ system, browser }));
 
     it('says why nobody is let in here, in place of loading for ever', async () => {
       const { port } = new URL(system.url);

@@ -1,27 +1,17 @@
 /** The pages of the documentation in a real browser, as a master serves them: somebody looks for a word, and reads on. */
 import { expect } from 'chai';
-import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
-import { System } from '../../helpers/system/system.ts';
+import type { Console } from './console.ts';
 
-describe(BROWSER === undefined ? 'the pages (no browser here)' : 'the pages', function () {
-  let system: System;
-  let browser: RealBrowser;
+/** As the first that a browser is asked for. */
+export function itServesPages(seen: () => Pick<Console, 'system' | 'browser'>): void {
+  const field = () => seen().browser.page.getByRole('searchbox');
+  const found = () => seen().browser.page.locator('#found');
 
-  before(async function () {
-    if (BROWSER === undefined) return this.skip();
-    system = await System.start({ databaseUrl: '' });
-    browser = await RealBrowser.start(BROWSER);
-  });
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
-  });
-
-  const field = () => browser.page.getByRole('searchbox');
-  const found = () => browser.page.locator('#found');
-
-  it('are looked through by the keyboard alone, from the address that people type', async () => {
-    const { page } = browser;
+  it('serves pages that are looked through by the keyboard alone, from the address that people type', async () => {
+    const {
+      system,
+      browser: { page },
+    } = seen();
     await page.goto(`${system.url}/docs`);
     await page.waitForURL('**/docs/index.html');
     await page.keyboard.press('/');
@@ -38,15 +28,16 @@ describe(BROWSER === undefined ? 'the pages (no browser here)' : 'the pages', fu
     await found().waitFor({ state: 'hidden' });
   });
 
-  it('say that nothing has all of these words, and show nothing for none', async () => {
-    const { page } = browser;
+  it('serves pages that say that nothing has all of these words, and show nothing for none', async () => {
+    const { page } = seen().browser;
     await field().fill('misfire zebra');
     await found().getByText('Nothing has all of these words.').waitFor();
     await page.keyboard.press('Escape');
     await found().waitFor({ state: 'hidden' });
   });
 
-  it('ask once more for what is searched where it could not be loaded', async () => {
+  it('serves pages that ask once more for what is searched where it could not be loaded', async () => {
+    const { browser } = seen();
     const { page } = browser;
     await page.route('**/search-*.json', (route) => route.abort());
     await page.reload();
@@ -60,7 +51,8 @@ describe(BROWSER === undefined ? 'the pages (no browser here)' : 'the pages', fu
     browser.complaints.length = 0;
   });
 
-  it('are read in both colours, with what was found', async () => {
+  it('serves pages that are read in both colours, with what was found', async () => {
+    const { browser } = seen();
     const { page } = browser;
     const grounds: string[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -71,11 +63,13 @@ describe(BROWSER === undefined ? 'the pages (no browser here)' : 'the pages', fu
       grounds.push(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
       await page.keyboard.press('Escape');
     }
+    await page.emulateMedia({ colorScheme: null });
     expect(new Set(grounds).size, grounds.join(' ')).to.equal(2);
   });
 
-  it('have asked nobody else, and the browser has nothing to complain about', () => {
+  it('serves pages that have asked nobody else, and the browser has nothing to complain about', () => {
+    const { system, browser } = seen();
     expect([...browser.requested]).to.deep.equal([system.url]);
     expect(browser.complaints).to.deep.equal([]);
   });
-});
+}
