@@ -5,8 +5,8 @@
  */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,12 @@ const PACKAGES = [
   'cli',
 ] as const;
 const MASTERS_OWN = ['helmet', 'libsql', 'mysql2', 'prom-client', 'router', 'tarn', 'winston'];
+/** What npm does beside what it is asked for. */
+const NOTHING_ELSE = {
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_update_notifier: 'false',
+};
 const NO_NETWORK = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT/;
 
 interface Packed {
@@ -39,12 +45,12 @@ interface Packed {
 async function cloneTo(folder: string): Promise<void> {
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const { stdout } = await run('git', list, { cwd: root });
-  for (const file of stdout.split('\0')) {
-    // One that is deleted and not committed yet is still listed.
-    if (file === '' || !existsSync(join(root, file))) continue;
-    await mkdir(dirname(join(folder, file)), { recursive: true });
-    await copyFile(join(root, file), join(folder, file));
+  // One that is deleted and not committed yet is still listed.
+  const files = stdout.split('\0').filter((file) => file !== '' && existsSync(join(root, file)));
+  for (const place of new Set(files.map(dirname))) {
+    mkdirSync(join(folder, place), { recursive: true });
   }
+  for (const file of files) copyFileSync(join(root, file), join(folder, file));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
 }
 
@@ -66,7 +72,10 @@ describe('the packages', function () {
   async function follow(block: number, env: Record<string, string>): Promise<string> {
     const told = blocksOf('docs/how-to/install.md').filter(({ mark }) => mark === 'elsewhere');
     const script = told[block]?.code.replace(/^npm ci$/m, '') ?? 'exit 1';
-    const options = { cwd: join(folder, 'clone'), env: { ...process.env, ...env } };
+    const options = {
+      cwd: join(folder, 'clone'),
+      env: { ...process.env, ...NOTHING_ELSE, ...env },
+    };
     return (await run('bash', ['-euc', script], options)).stdout;
   }
 

@@ -66,7 +66,9 @@ describe('soda', function () {
         [/soda: --port: expected a whole number/, ['master', '--port', 'none', '--print-config']],
       ];
       const runs = wrong.map(async ([reason, args]) => {
-        const { code, err } = await (args[0] === 'task' ? run : spawned)(args);
+        const { code, err } = await (args[0] === 'tusk' || args[0] === 'master' ? spawned : run)(
+          args,
+        );
         expect(err, args.join(' ')).to.match(reason);
         expect(code, args.join(' ')).to.equal(2);
       });
@@ -78,7 +80,7 @@ describe('soda', function () {
   describe('task', () => {
     it('submits what the options say and prints the id', async () => {
       await writeFile(path.join(folder, 'params.json'), '{"input":"a.mov"}');
-      const { code, out } = await spawned([
+      const { code, out } = await run([
         ...['task', 'submit', '--type', 'hello', '--group', 'dev'],
         ...['--id', 'a', '--params', '@params.json', '--priority', 'high', '--label', 'hd', 'eu'],
         ...['--max-attempts', '3', '--deadline', '2027-01-01T00:00:00Z', '--project', 'films'],
@@ -243,7 +245,7 @@ describe('soda', function () {
       api.intercept = () => problem(500, 'The master failed.');
       const [failed, gone] = await Promise.all([
         run(['task', 'get', 'a']),
-        spawned(['task', 'get', 'a', '--url', 'http://127.0.0.1:1']),
+        run(['task', 'get', 'a', '--url', 'http://127.0.0.1:1']),
       ]);
       expect(failed.code).to.equal(1);
       expect(gone.code).to.equal(5);

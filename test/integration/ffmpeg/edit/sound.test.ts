@@ -22,7 +22,7 @@ describe('the sound of an edit', function () {
 
   mediaFolder('edit-sound', (found, folder) => {
     [prober, root] = [found, folder];
-    const picture = 'testsrc=s=160x120:r=25:d=20';
+    const picture = 'testsrc=s=64x48:r=10:d=20';
     const as = ['-c:v', 'libx264', '-preset', 'ultrafast', '-c:a', 'pcm_s16le'];
     makeClips(prober.ffmpeg, root, {
       'at44100.mkv': { of: [picture, toneOf(44_100, 20)], as },
@@ -43,7 +43,7 @@ describe('the sound of an edit', function () {
       timeline.flatMap((piece) => ('input' in piece ? [[piece.input, `${piece.input}.mkv`]] : [])),
     );
     const handler = editHandler({ ...prober, mediaRoot: await MediaRoot.open(root), threads: 1 });
-    const outputs = [{ path: 'result.mkv', video: { resolution: '160x120' } }];
+    const outputs = [{ path: 'result.mkv', video: { resolution: '64x48' } }];
     const params = { inputs, timeline, canvas, outputs };
     const { error } = await runHandler(handler, { id: 'edit-sound-1', params });
     if (error !== undefined) throw error as Error;
