@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command itself is compiled; this file is here before that, so that it can be linked.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -8,12 +8,6 @@ import { fileURLToPath } from 'node:url';
 const FILES_MIN = 128;
 
 function filesMax() {
-  // Linux has it in a file: to make a whole report takes a twentieth of a start.
-  const file = '/proc/self/limits';
-  if (existsSync(file)) {
-    const [, max] = /^Max open files\s+(\d+)/m.exec(readFileSync(file, 'utf8')) ?? [];
-    return Number(max ?? Number.POSITIVE_INFINITY);
-  }
   const { soft = 'unlimited' } = process.report.getReport().userLimits?.open_files ?? {};
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : soft;
 }
@@ -51,7 +45,7 @@ function isBundled() {
 module.enableCompileCache?.(fileURLToPath(new URL('../dist/.compiled', import.meta.url)));
 
 const command = isBundled() ? at(BUNDLE) : MODULES;
-// The others need fewer.
+// The others need fewer, and nobody wants to wait for the report.
 const isMaster = ['master', 'dev'].includes(process.argv[2] ?? '');
 if (statSync(command, { throwIfNoEntry: false }) === undefined)
   refuse('not built yet; run this first: npm run build', 1);

@@ -1,5 +1,4 @@
 /** What the system says: the time, by which every decision of the master is made, and what a process may have. */
-import { existsSync, readFileSync } from 'node:fs';
 import type { Clock } from '../application/ports.ts';
 import { CONNECTION_COUNT_MAX } from '../domain/bounds.ts';
 
@@ -44,19 +43,13 @@ let openFilesMax: number | null = null;
 
 /** The rest of the files that the process may have open is for the database, callbacks and the log. */
 export function connectionCountMax(): number {
-  // It stays the same.
+  // A report takes longer the more the process does, and says the same each time.
   openFilesMax ??= askOpenFilesMax();
   return Math.min(CONNECTION_COUNT_MAX, Math.floor(0.75 * openFilesMax));
 }
 
 /** Infinite where the system does not say. */
 function askOpenFilesMax(): number {
-  // Linux has it in a file: to make a whole report takes a twentieth of a start.
-  const file = '/proc/self/limits';
-  if (existsSync(file)) {
-    const [, max] = /^Max open files\s+(\d+)/m.exec(readFileSync(file, 'utf8')) ?? [];
-    return Number(max ?? Number.POSITIVE_INFINITY);
-  }
   const { userLimits } = process.report.getReport() as {
     readonly userLimits?: { readonly open_files: { readonly soft: number | 'unlimited' } };
   };
