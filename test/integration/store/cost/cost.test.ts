@@ -69,8 +69,8 @@ describeCountedStores('the cost of a thousand tasks', (open, name) => {
     const { url } = await open();
     const flags = [`--min-semi-space-size=${YOUNG_MB}`, `--max-semi-space-size=${YOUNG_MB}`];
     const least: { -readonly [name in keyof Spending]?: number } = {};
-    for (let left = PROCESS_COUNT_MAX; left > 0; left--) {
-      const child = fork(new URL('spending.ts', import.meta.url), [url], {
+    for (let count = 0; count < PROCESS_COUNT_MAX; count++) {
+      const child = fork(new URL('spending.ts', import.meta.url), [url, String(count)], {
         execArgv: ['--import=./scripts/typescript.mjs', ...flags],
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });

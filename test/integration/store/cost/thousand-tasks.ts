@@ -13,7 +13,8 @@ export interface ThousandTasks {
   stop(): Promise<void>;
 }
 
-export async function startEngine(store: DefaultStore): Promise<ThousandTasks> {
+/** @param roundCount of those that were run on this store before: ids are not taken twice. */
+export async function startEngine(store: DefaultStore, roundCount = 0): Promise<ThousandTasks> {
   const { engine, recorder, master } = createEngineOn(store, {});
   (await engine.start()).ended.catch(() => undefined);
   for (let n = 0; n < EXECUTOR_COUNT; n++) {
@@ -22,7 +23,7 @@ export async function startEngine(store: DefaultStore): Promise<ThousandTasks> {
   while (engine.state?.executors.size !== EXECUTOR_COUNT) await settled();
   await engine.look(() => null);
   const params = JSON.stringify({ input: '/media/in.mp4', outputs: [] });
-  let [round, frameSeq] = [0, 0];
+  let [round, frameSeq] = [roundCount, 0];
 
   const run = async (notifyUrl: string | null): Promise<number> => {
     recorder.sent.length = 0;
