@@ -33,26 +33,10 @@ export function createClock(wall: () => number = Date.now): Clock {
   return {
     now,
     wakeAt,
-    soon,
+    soon: (call) => void setImmediate(call),
     departureMs: () => wall() - now(),
     followWall: () => void (anchor = wall() - performance.now()),
   };
-}
-
-let calls: (() => void)[] = [];
-
-/**
- * Of all clocks together, one after the other in one piece of the event loop: engines that begin their turns in it commit
- * together.
- */
-function soon(call: () => void): void {
-  if (calls.push(call) > 1) return;
-  setImmediate(() => {
-    const due = calls;
-    calls = [];
-    // Each by itself: one that throws holds up no other.
-    for (const one of due) queueMicrotask(one);
-  });
 }
 
 let openFilesMax: number | null = null;

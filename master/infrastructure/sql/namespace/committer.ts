@@ -1,7 +1,7 @@
 /**
- * Brings the commits of all namespaces to the database. Those that come in one piece of the event loop, or
- * while others are under way, share a transaction, each with the fence of its own term. So many namespaces
- * share the flush of the disk, and one alone waits for nobody. Where something is
+ * Brings the commits of all namespaces to the database. One that comes while none is under way goes at
+ * once; those that come meanwhile share the next transaction, each with the fence of its own term. So
+ * many namespaces share the flush of the disk, and one alone waits for nobody. Where something is
  * against one of them, each is tried by itself, and hears its own answer.
  */
 import { CommitConflict, TermLost } from '../../../application/ports.ts';
@@ -24,7 +24,6 @@ export class Committer {
   readonly #engine: Database;
   readonly #history: History;
   readonly #terms: Terms;
-  /** Something is under way, or about to be. */
   #isBusy = false;
   /** Settles with what was begun last. */
   #underWay: Promise<unknown> = Promise.resolve();
@@ -39,13 +38,15 @@ export class Committer {
 
   /** @see TaskStore.commit; but absences are credited before. */
   commit(turn: Turn): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ turn: asItIs(turn), resolve, reject });
-      if (this.#isBusy) return;
-      this.#isBusy = true;
-      // Once all promises of this piece have been followed: SQLite would be done before the next engine asks.
-      process.nextTick(() => this.#next());
-    });
+    if (this.#isBusy) {
+      return new Promise((resolve, reject) => {
+        this.#waiting.push({ turn: asItIs(turn), resolve, reject });
+      });
+    }
+    this.#isBusy = true;
+    const one = this.#one(turn);
+    this.#underWay = one;
+    return one.finally(() => this.#next());
   }
 
   /** Resolves once nothing is under way that was begun before this was asked, however it has ended. */
