@@ -41,10 +41,10 @@ export async function measureBodies(
   const agent = new Agent({ keepAlive: true });
   const statuses: Record<string, number> = {};
   const over = new AbortController();
+  const all = bodies();
   const send = async (index: number): Promise<void> => {
-    const own = bodies();
     for (let count = index; !over.signal.aborted; count++) {
-      const status = await post(agent, master.url, own[count % own.length] as Buffer);
+      const status = await post(agent, master.url, all[count % all.length] as Buffer);
       statuses[status] = (statuses[status] ?? 0) + 1;
     }
   };
