@@ -8,7 +8,7 @@ import { simulate } from './simulation.ts';
 
 const FIRST_SEED = 1;
 /** `npm run sim` takes any number, and CI 2,000 each night. */
-const SEED_COUNT = 60;
+const SEED_COUNT = 120;
 /** Each as a test, so that none takes long on any machine. */
 const AT_ONCE = 10;
 const TRACE_LINES = 60;
