@@ -15,7 +15,7 @@ const LOOK_AGAIN_MS = 1_000;
 const DISK_FULL = /^(SQLITE_FULL|ENOSPC|EDQUOT|ER_DISK_FULL|ER_RECORD_FILE_FULL)$/;
 
 /** The reason of all namespaces together: they have one disk. */
-export const FULL = 'its disk is full';
+export const DISK_IS_FULL = 'its disk is full';
 
 /** Since when the store does not answer, and why: in words for everybody, without its address. */
 export interface StoreTrouble {
@@ -127,7 +127,7 @@ function reasonOf(error: unknown): string {
   if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_]+$/.test(code)) {
     return cause === undefined ? 'the log says why' : reasonOf(cause);
   }
-  return DISK_FULL.test(code) ? FULL : code;
+  return DISK_FULL.test(code) ? DISK_IS_FULL : code;
 }
 
 /** For whoever asked for a change: it may or may not have been made. */

@@ -9,7 +9,7 @@ import { openWorkCount } from '../../domain/long-work/works.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type MasterHandle, type MasterStatus, Unavailable } from '../master-handle.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
-import { FULL, type StoreTrouble } from '../store-watch.ts';
+import { DISK_IS_FULL, type StoreTrouble } from '../store-watch.ts';
 import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 import { UnknownNamespace } from './namespaces-handle.ts';
@@ -98,7 +98,7 @@ export class Leading<L extends Leader> implements Part {
   get storeTrouble(): StoreTrouble | null {
     const troubles = this.leaders.map(({ engine }) => engine.storeWatch.trouble);
     const first = this.#first?.engine.storeWatch.trouble ?? null;
-    return first ?? troubles.find((trouble) => trouble?.reason === FULL) ?? null;
+    return first ?? troubles.find((trouble) => trouble?.reason === DISK_IS_FULL) ?? null;
   }
 
   /** Of those that are led now. */
