@@ -337,8 +337,9 @@ export const HISTORY_PAGE_BYTES_MAX = 512 * KiB;
 /** Ended tasks that one request counts; where there are more it says so. */
 export const ENDED_COUNT_MAX = 10_000;
 
-/** Namespaces that there are at one time; beyond it none is made, until one is deleted. And that read their state at one time. */
+/** Namespaces that there are at one time; beyond it none is made, until one is deleted. */
 export const NAMESPACES_AT_ONCE_MAX = 1_000;
+/** Of those that read their state at one time. */
 export const REBUILD_COUNT_MAX = 4;
 
 /** Named tokens, and characters of all their scopes; beyond it none is made, until one is revoked. */
