@@ -2,7 +2,7 @@
  * What the sentences of a finding say, as fields: for programs, and for whoever says it in another language. Lengths are
  * in seconds.
  */
-import type { Refusal, Remedy } from '../why/asked.ts';
+import type { Obstacle, Remedy } from '../why/asked.ts';
 import { changeValueOf, detailsOf } from '../why/details.ts';
 
 type Field = string | number | boolean | object | null | undefined;
@@ -18,7 +18,7 @@ export const secondsOf = (ms: number): number => Math.round(ms / 1000);
 const PAUSES_SAID = 2;
 
 /** Of tasks that wait: why the first of them does, and what would start it. As `why` has it. */
-export function waitFields({ reason, facts }: Refusal, remedy: Remedy | undefined) {
+export function waitFields({ reason, facts }: Obstacle, remedy: Remedy | undefined) {
   const { pauses } = facts;
   const some = pauses && { pauses: pauses.slice(0, PAUSES_SAID) };
   const details = detailsOf({ ...facts, ...some });

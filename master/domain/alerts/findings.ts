@@ -67,8 +67,8 @@ const REMEDY_COUNT_MAX = 10;
 /** Nobody takes such tasks, whatever anybody has limited. */
 const NOBODY = new Set(['no_executor', 'labels_unmatched', 'reserved', 'draining', 'not_ready']);
 
-function lacksExecutors({ refusal }: Head): boolean {
-  return refusal !== null && NOBODY.has(refusal.reason);
+function lacksExecutors({ obstacle }: Head): boolean {
+  return obstacle !== null && NOBODY.has(obstacle.reason);
 }
 
 const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = {
@@ -85,10 +85,10 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
   },
   *oldest_wait(sight, rule) {
     for (const head of sight.heads) {
-      const { type, refusal, since } = head;
-      if (refusal === null || rule.reasons?.includes(refusal.reason) === false) continue;
+      const { type, obstacle, since } = head;
+      if (obstacle === null || rule.reasons?.includes(obstacle.reason) === false) continue;
       if (since === null || sight.now - since < thresholdMs(rule)) continue;
-      const subject = `type ${type}, ${refusal.reason}`;
+      const subject = `type ${type}, ${obstacle.reason}`;
       yield ofHead(sight, head, rule, subject, `Tasks of type ${type} wait too long`);
     }
   },
@@ -318,27 +318,27 @@ export function findDisk(
 
 function ofHead(
   { now, state }: Sight,
-  { type, since, refusal, count }: Head,
+  { type, since, obstacle, count }: Head,
   rule: AlertRule,
   subject: string,
   what: string,
 ): Found {
   const long = since === null ? '' : `, the first for ${inWords(now - since)}`;
   const limit = inWords(thresholdMs(rule));
-  const message = `${what}: ${counted(count, 'task')} waiting${long} (limit: ${limit}). ${refusal?.message ?? ''}`;
+  const message = `${what}: ${counted(count, 'task')} waiting${long} (limit: ${limit}). ${obstacle?.message ?? ''}`;
   const waited = since === null ? undefined : secondsOf(now - since);
   const mend = (remedy: Remedy | undefined): Pick<Finding, 'change' | 'fields'> => ({
-    change: remedy?.change.message ?? refusal?.otherwise ?? null,
+    change: remedy?.change.message ?? obstacle?.otherwise ?? null,
     fields: fieldsOf({
       ...{ count, waited, limit: rule.threshold },
-      ...(refusal && waitFields(refusal, remedy)),
+      ...(obstacle && waitFields(obstacle, remedy)),
     }),
   });
   const finding = { ...NOTHING, type, subject, message: message.trim(), ...mend(undefined) };
-  if (refusal === null) return finding;
-  const key = JSON.stringify([rule.name, subject, refusal.key]);
+  if (obstacle === null) return finding;
+  const key = JSON.stringify([rule.name, subject, obstacle.key]);
   const asked = () => {
-    for (const remedy of refusal.remedies()) if (isStillThere(state, remedy)) return mend(remedy);
+    for (const remedy of obstacle.remedies()) if (isStillThere(state, remedy)) return mend(remedy);
     return mend(undefined);
   };
   return { ...finding, asks: { key, asked } };

@@ -1,5 +1,5 @@
 /** Something that is in the way of work, or about to be: what, since when, how many, why, and what to do. */
-import type { Facts, RefusalReason } from '../why/asked.ts';
+import type { Facts, ObstacleReason } from '../why/asked.ts';
 
 /** The worst first. `info`: as somebody has decided, or as it is under load. */
 export const SEVERITIES = ['critical', 'warning', 'info'] as const;
@@ -7,7 +7,7 @@ export type Severity = (typeof SEVERITIES)[number];
 
 /** Of tasks that wait: why the first of them does. */
 export type WaitingKind = Exclude<
-  RefusalReason,
+  ObstacleReason,
   'held' | 'suspended' | 'not_due' | 'backing_off' | 'kept'
 >;
 

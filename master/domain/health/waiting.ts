@@ -1,7 +1,7 @@
 /** What keeps tasks that are due from being started, as findings; and what keeps others from being accepted. */
 import type { State } from '../state/state.ts';
 import { pauseOf } from '../views/pauses.ts';
-import type { Facts, Refusal } from '../why/asked.ts';
+import type { Facts, Obstacle } from '../why/asked.ts';
 import { pausedInWords } from '../why/by-itself.ts';
 import type { Head } from '../why/heads.ts';
 import { counted, inWords } from '../why/words.ts';
@@ -20,13 +20,13 @@ const NOBODY: ReadonlySet<string> = new Set<WaitingKind>([
 ]);
 
 /** It does not start before somebody changes something. */
-export function isBlocked({ refusal }: Pick<Head, 'refusal'>): boolean {
-  if (refusal === null) return false;
-  return NOBODY.has(refusal.reason) || refusal.reason === 'paused' || isZero(refusal);
+export function isBlocked({ obstacle }: Pick<Head, 'obstacle'>): boolean {
+  if (obstacle === null) return false;
+  return NOBODY.has(obstacle.reason) || obstacle.reason === 'paused' || isZero(obstacle);
 }
 
 /** A limit of nothing at all. */
-function isZero({ reason, facts }: Refusal): boolean {
+function isZero({ reason, facts }: Obstacle): boolean {
   return reason === 'limited' && facts.limit?.max === 0;
 }
 
@@ -59,17 +59,17 @@ export function pauseFinding(state: State, count: number, now: number): Finding 
 
 /** Beside `pauseFinding`, which is told once for all types. */
 export function waitingFindings(heads: readonly Head[], now: number): readonly Finding[] {
-  return heads.flatMap(({ refusal, ...head }) => {
-    const severity = refusal && severityOf({ refusal, ...head }, now);
-    return severity ? [findingOf({ refusal, ...head }, severity, now)] : [];
+  return heads.flatMap(({ obstacle, ...head }) => {
+    const severity = obstacle && severityOf({ obstacle, ...head }, now);
+    return severity ? [findingOf({ obstacle, ...head }, severity, now)] : [];
   });
 }
 
-type Kept = Omit<Head, 'refusal'> & { readonly refusal: Refusal };
+type Kept = Omit<Head, 'obstacle'> & { readonly obstacle: Obstacle };
 
 /** Null: nothing need be said. */
-function severityOf({ refusal, since }: Kept, now: number): Severity | null {
-  const { reason, facts } = refusal;
+function severityOf({ obstacle, since }: Kept, now: number): Severity | null {
+  const { reason, facts } = obstacle;
   // Somebody has meant it so.
   if (facts.booking !== undefined && reason === 'reserved') return 'info';
   if (NOBODY.has(reason)) return 'critical';
@@ -79,7 +79,7 @@ function severityOf({ refusal, since }: Kept, now: number): Severity | null {
       return isOfAll === true ? null : 'info';
     }
     case 'limited':
-      return isZero(refusal) ? 'warning' : 'info';
+      return isZero(obstacle) ? 'warning' : 'info';
     case 'all_busy':
       return 'info';
     case 'cooling_down':
@@ -90,13 +90,13 @@ function severityOf({ refusal, since }: Kept, now: number): Severity | null {
 }
 
 function findingOf(
-  { type, refusal, task, since, count }: Kept,
+  { type, obstacle, task, since, count }: Kept,
   severity: Severity,
   now: number,
 ): Finding {
-  const { message, facts } = refusal;
+  const { message, facts } = obstacle;
   // No other has a severity.
-  const kind = refusal.reason as WaitingKind;
+  const kind = obstacle.reason as WaitingKind;
   const oldest = since === null ? '' : `, the first one for ${inWords(now - since)}`;
   return {
     kind,

@@ -9,7 +9,7 @@ import { type AttemptOutcome, isLoss, isTerminal } from '../model/task.ts';
 import { PIECE_COUNT, type Pieces } from '../pieces.ts';
 import type { State } from '../state/state.ts';
 import { type Backlog, backlogOf } from '../views/backlog.ts';
-import type { RefusalReason } from '../why/asked.ts';
+import type { ObstacleReason } from '../why/asked.ts';
 import {
   addFigure,
   addLoad,
@@ -24,7 +24,7 @@ import {
 } from './figures.ts';
 
 /** What keeps those that wait, in few words. */
-const KEPT: { readonly [R in RefusalReason]?: LoadSum } = {
+const KEPT: { readonly [R in ObstacleReason]?: LoadSum } = {
   paused: 'paused',
   limited: 'limited',
   no_executor: 'no_executor',

@@ -11,7 +11,7 @@ import {
 } from '../bounds.ts';
 import { ALL } from '../model/task-filter.ts';
 import { PIECE_COUNT, type Pieces } from '../pieces.ts';
-import type { RefusalReason } from '../why/asked.ts';
+import type { ObstacleReason } from '../why/asked.ts';
 import { type Heads, headsOf } from '../why/heads.ts';
 import { fullestOf } from './limits.ts';
 import { dueAtOf } from '../queue/lane.ts';
@@ -43,7 +43,7 @@ export interface Backlog {
   /** Tasks that wait, by what keeps the first of their kind; null: nothing does. */
   readonly kept: readonly {
     readonly type: string;
-    readonly reason: RefusalReason | null;
+    readonly reason: ObstacleReason | null;
     readonly count: number;
   }[];
   /** Waiting tasks held in memory. */
@@ -126,9 +126,9 @@ export function* backlogOf(state: State, now: number, found?: Heads): Pieces<Bac
       oldestWaitingMs: now - dueAt,
     })),
     groups: [...groups].map(([group, counts]) => ({ group, ...counts })),
-    kept: heads.map(({ type, refusal, count }) => ({
+    kept: heads.map(({ type, obstacle, count }) => ({
       type,
-      reason: refusal?.reason ?? null,
+      reason: obstacle?.reason ?? null,
       count,
     })),
     limits: [...state.supplies.values()].map((supply) => {

@@ -5,10 +5,10 @@ import type { ScopedPause } from '../model/pause.ts';
 import type { Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { pausesOn } from './pauses.ts';
-import { askedOf, type RefusalReason } from '../why/asked.ts';
+import { askedOf, type ObstacleReason } from '../why/asked.ts';
 import { nobodyInWords } from '../why/by-fleet.ts';
 import { pausedInWords } from '../why/by-itself.ts';
-import { refusalsOf } from '../why/refusals.ts';
+import { obstaclesOf } from '../why/obstacles.ts';
 import { ABOUT_TO_START, counted } from '../why/words.ts';
 
 /** What this view has always called some of them. */
@@ -16,11 +16,11 @@ const NAMES = {
   backing_off: 'not_due',
   reserved: 'labels_unmatched',
   kept: 'all_busy',
-} as const satisfies Partial<Record<RefusalReason, RefusalReason>>;
+} as const satisfies Partial<Record<ObstacleReason, ObstacleReason>>;
 
 export interface WaitingReason {
   /** `reserved`: for a booking alone. */
-  readonly reason: Exclude<RefusalReason, 'backing_off' | 'kept'> | 'about_to_start';
+  readonly reason: Exclude<ObstacleReason, 'backing_off' | 'kept'> | 'about_to_start';
   readonly message: string;
   /**
    * Waiting tasks of the same kind that come first, of its group alone where the groups of the type take
@@ -35,7 +35,7 @@ export interface WaitingReason {
 
 /** Of a waiting task; the first reason that applies, in words for people. `isNaming`: also which tasks come first. */
 export function explain(state: State, task: Task, now: number, isNaming = true): WaitingReason {
-  const [first] = refusalsOf(askedOf(state, task, now, isNaming));
+  const [first] = obstaclesOf(askedOf(state, task, now, isNaming));
   const ahead = task.state === 'waiting' ? countAhead(state, task) : null;
   if (first === undefined) return { reason: 'about_to_start', message: ABOUT_TO_START, ahead };
   const { facts, key } = first;

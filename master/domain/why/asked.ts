@@ -47,7 +47,7 @@ export function withState(
 }
 
 /** What keeps a task from being offered. */
-export type RefusalReason =
+export type ObstacleReason =
   | 'suspended'
   | 'held'
   | 'not_due'
@@ -63,8 +63,8 @@ export type RefusalReason =
   | 'kept'
   | 'cooling_down';
 
-export interface Refusal {
-  readonly reason: RefusalReason;
+export interface Obstacle {
+  readonly reason: ObstacleReason;
   /** Tells it from others of that reason. */
   readonly key: string;
   /** One sentence or two, with numbers. */

@@ -2,7 +2,7 @@
 import { type Booking, isBookingOver } from '../booking/booking.ts';
 import { limitInWay } from '../booking/planning.ts';
 import { type Executor, poolKeyOf } from '../model/executor.ts';
-import type { Asked, Facts, Refusal, Remedy } from './asked.ts';
+import type { Asked, Facts, Obstacle, Remedy } from './asked.ts';
 import { started } from './remedies.ts';
 import { counted, inWords } from './words.ts';
 
@@ -13,7 +13,7 @@ export function ownBooking({ state, task }: Asked): Booking | null {
 }
 
 /** Nobody has been bound for it yet: who might have it is not known. */
-export function* beforeBooking({ state }: Asked, booking: Booking): Generator<Refusal> {
+export function* beforeBooking({ state }: Asked, booking: Booking): Generator<Obstacle> {
   if (booking.state !== 'at_risk') return;
   const { id, type } = booking;
   const [window] = booking.windows;
@@ -32,7 +32,7 @@ export function* beforeBooking({ state }: Asked, booking: Booking): Generator<Re
 }
 
 /** Whoever would fit is bound; where the task is of a booking: not to that one. */
-export function allBooked(asked: Asked, booked: readonly Executor[], facts: Facts): Refusal {
+export function allBooked(asked: Asked, booked: readonly Executor[], facts: Facts): Obstacle {
   const own = ownBooking(asked);
   if (own !== null) return shortOf(asked, own, 0, facts);
   const booking = firstOf(booked.map((one) => bookingOf(asked, one.booking)));
@@ -53,7 +53,7 @@ export function allBooked(asked: Asked, booked: readonly Executor[], facts: Fact
 }
 
 /** Whoever is idle is about to be bound, and the task may not be over by then. */
-export function keptForBooking(asked: Asked, kept: readonly Executor[], facts: Facts): Refusal {
+export function keptForBooking(asked: Asked, kept: readonly Executor[], facts: Facts): Obstacle {
   const { state, now, task } = asked;
   const keepers = [...state.bookings.active.values()].filter((active) =>
     kept.some(({ id }) => active.kept.has(id)),
@@ -79,7 +79,7 @@ export function keptForBooking(asked: Asked, kept: readonly Executor[], facts: F
 }
 
 /** All executors that its own booking has are at work; null: it is of none. */
-export function busyOfBooking(asked: Asked, ownCount: number, facts: Facts): Refusal | null {
+export function busyOfBooking(asked: Asked, ownCount: number, facts: Facts): Obstacle | null {
   const booking = ownBooking(asked);
   if (booking === null) return null;
   if (ownCount < booking.count) return shortOf(asked, booking, ownCount, facts);
@@ -102,7 +102,7 @@ export function replacedInWords(asked: Asked): string {
 }
 
 /** It lacks executors: whoever is free next is its own. */
-function shortOf(asked: Asked, booking: Booking, ownCount: number, facts: Facts): Refusal {
+function shortOf(asked: Asked, booking: Booking, ownCount: number, facts: Facts): Obstacle {
   const { id, count } = booking;
   const has =
     ownCount === 0 ? 'none' : `only ${ownCount}, which ${ownCount === 1 ? 'is' : 'are'} busy,`;

@@ -15,7 +15,7 @@ import {
 } from '../model/executor.ts';
 import { keptFor, isKeptFrom } from '../queue/route.ts';
 import { aheadOf } from './ahead.ts';
-import type { Asked, Facts, Refusal, Remedy } from './asked.ts';
+import type { Asked, Facts, Obstacle, Remedy } from './asked.ts';
 import { allBooked, busyOfBooking, keptForBooking, replacedInWords } from './by-booking.ts';
 import { connectedIn, started, takesNow, waiting } from './remedies.ts';
 import { comeFirst, counted, inMb, inWords, withLabels } from './words.ts';
@@ -31,7 +31,7 @@ export interface Fleet {
 }
 
 /** Where nobody might have it if he were free; returns those who might. */
-export function* byFleet(asked: Asked): Generator<Refusal, Fleet> {
+export function* byFleet(asked: Asked): Generator<Obstacle, Fleet> {
   const { task, kind } = asked;
   const here = connectedIn(asked);
   const ofType = here.filter(({ types }) => types.includes(task.type));
@@ -64,7 +64,7 @@ export function* byFleet(asked: Asked): Generator<Refusal, Fleet> {
 }
 
 /** Where those who might have it are at work, or may not have it yet; returns those who may. */
-export function* byTurn(asked: Asked, fleet: Fleet): Generator<Refusal, readonly Executor[]> {
+export function* byTurn(asked: Asked, fleet: Fleet): Generator<Obstacle, readonly Executor[]> {
   const { state, task, now } = asked;
   const { able, unableCount, counts } = fleet;
   const idle = able.filter(isFree);
@@ -106,7 +106,7 @@ export function* byOrder(
   asked: Asked,
   fleet: Fleet,
   mayHave: readonly Executor[],
-): Generator<Refusal> {
+): Generator<Obstacle> {
   if (mayHave.length === 0) return;
   const { count } = aheadOf(asked, mayHave);
   const freeCount = mayHave.length + asked.moreCount;
@@ -115,7 +115,7 @@ export function* byOrder(
   yield allBusy(asked, fleet, `${free}, and ${comeFirst(count)}.`);
 }
 
-function allBusy(asked: Asked, { drained, counts }: Fleet, what: string): Refusal {
+function allBusy(asked: Asked, { drained, counts }: Fleet, what: string): Obstacle {
   const remedies = () => [...undrained(asked, drained), started(asked)];
   const isAgain = (asked.task.job?.backfill ?? null) !== null;
   const message = isAgain ? `${what} Of a backfill, it stands behind live work.` : what;
@@ -132,7 +132,7 @@ function fittingInWords(executors: readonly Executor[]): string {
 
 export const nobodyInWords = (type: string) => `No executor of type ${type} is connected.`;
 
-function nobody(asked: Asked, facts: Facts): Refusal {
+function nobody(asked: Asked, facts: Facts): Obstacle {
   return {
     reason: 'no_executor',
     key: 'no_executor',
@@ -143,7 +143,7 @@ function nobody(asked: Asked, facts: Facts): Refusal {
 }
 
 /** Labels are missing, or executors are reserved for tasks with others. */
-function misfits(asked: Asked, ofType: readonly Executor[], facts: Facts): Refusal {
+function misfits(asked: Asked, ofType: readonly Executor[], facts: Facts): Obstacle {
   const { task } = asked;
   const all = ofType.map((executor) => ({ executor, lacks: lacksFor(executor, task) }));
   const sizeOf = ({ lacks, executor }: (typeof all)[number]) =>
@@ -195,7 +195,7 @@ function instead(asked: Asked, executor: Executor, other: Executor): Asked {
   return { ...asked, fleet: asked.fleet.map((one) => (one === executor ? other : one)) };
 }
 
-function allDrained(asked: Asked, fitting: readonly Executor[], facts: Facts): Refusal {
+function allDrained(asked: Asked, fitting: readonly Executor[], facts: Facts): Obstacle {
   return {
     reason: 'draining',
     key: 'draining',
@@ -221,7 +221,7 @@ function undrained(asked: Asked, drained: readonly Executor[]): Remedy[] {
 }
 
 /** What one of them says stands for what the others say. */
-function allUnready(asked: Asked, executors: readonly Executor[], facts: Facts): Refusal {
+function allUnready(asked: Asked, executors: readonly Executor[], facts: Facts): Obstacle {
   const [one] = executors;
   const reason = one?.readiness.reason ?? 'nothing of why';
   const who =
@@ -238,7 +238,7 @@ function allUnready(asked: Asked, executors: readonly Executor[], facts: Facts):
 }
 
 /** None of them has enough disk. */
-function allFull(asked: Asked, executors: readonly Executor[], facts: Facts): Refusal {
+function allFull(asked: Asked, executors: readonly Executor[], facts: Facts): Obstacle {
   const diskBytes = asked.task.diskBytes ?? 0;
   let roomiest = executors[0] as Executor;
   for (const one of executors) if (diskOf(one) > diskOf(roomiest)) roomiest = one;

@@ -6,12 +6,12 @@ import type { ScopedPause } from '../model/pause.ts';
 import { isDue, type Task } from '../model/task.ts';
 import { pauseKey, type State } from '../state/state.ts';
 import { pausesOn } from '../views/pauses.ts';
-import { type Asked, type Refusal, type Remedy, withState } from './asked.ts';
+import { type Asked, type Obstacle, type Remedy, withState } from './asked.ts';
 import { ownBooking } from './by-booking.ts';
 import { counted, inWords } from './words.ts';
 
 /** In the order in which they are asked. */
-export function* byItself(asked: Asked): Generator<Refusal> {
+export function* byItself(asked: Asked): Generator<Obstacle> {
   const { state, task, now } = asked;
   if (task.state === 'suspended') yield suspended(asked);
   if (task.state === 'held') yield held(asked);
@@ -22,7 +22,7 @@ export function* byItself(asked: Asked): Generator<Refusal> {
   for (const [index] of pauses.entries()) yield paused(asked, pauses, index);
 }
 
-function suspended(asked: Asked): Refusal {
+function suspended(asked: Asked): Obstacle {
   const { cancelRequestedAt: since } = asked.task;
   return {
     reason: 'suspended',
@@ -54,7 +54,7 @@ function resumed({ state, task }: Asked): Task {
 }
 
 /** It is due as the window of its booking begins; null: it is not. */
-function beforeWindow(asked: Asked): Refusal | null {
+function beforeWindow(asked: Asked): Obstacle | null {
   const booking = ownBooking(asked);
   const { dueAt: until } = asked.task;
   if (booking === null || booking.windows.every(({ from }) => from !== until)) return null;
@@ -70,7 +70,7 @@ function beforeWindow(asked: Asked): Refusal | null {
   };
 }
 
-function notDue(asked: Asked): Refusal {
+function notDue(asked: Asked): Obstacle {
   const { task, now } = asked;
   const { dueAt: until, attempt, error, lastOutcome } = task;
   const isRetry = attempt > 0;
@@ -90,7 +90,7 @@ function notDue(asked: Asked): Refusal {
   };
 }
 
-function shuttingDown(): Refusal {
+function shuttingDown(): Obstacle {
   return {
     reason: 'draining',
     key: 'draining master',
@@ -107,7 +107,7 @@ function pausesFor({ state, task, quota }: Asked): readonly ScopedPause[] {
   return pausesOn({ ...state, types }, task);
 }
 
-function paused(asked: Asked, pauses: readonly ScopedPause[], index: number): Refusal {
+function paused(asked: Asked, pauses: readonly ScopedPause[], index: number): Obstacle {
   const pause = pauses[index] as ScopedPause;
   const { scope, value, until, at: since } = pause;
   return {
@@ -158,16 +158,16 @@ const HOLDER_COUNT = 5;
 const VALUE_LENGTH_MAX = 100;
 
 /** Which value it shares, and with whom, or with how many. */
-function held(asked: Asked): Refusal {
+function held(asked: Asked): Obstacle {
   const { state, task, isNaming } = asked;
   const { type, gate: key, params } = task;
   const concurrency = asked.quota?.limits.concurrency ?? null;
   const gate = state.gates.get(key ?? 0);
-  const refusal = { reason: 'held', key: 'held' } as const;
+  const obstacle = { reason: 'held', key: 'held' } as const;
   if (concurrency === null || gate === undefined || gateKeyOf(state, task) !== key) {
     const message = 'What held it has changed: it is about to be let go.';
     return {
-      ...refusal,
+      ...obstacle,
       message,
       facts: {},
       remedies: () => [],
@@ -187,7 +187,7 @@ function held(asked: Asked): Refusal {
   const { heldCount } = gate;
   const facts = { pointer, value: shown, max, holderCount, heldCount };
   return {
-    ...refusal,
+    ...obstacle,
     message: `At most ${max} of type ${type} with ${shown} at ${pointer || 'the top'} of params at a time (limits.concurrency): ${who}.`,
     facts: {
       concurrency: { ...facts, holders: holders.slice(0, HOLDER_COUNT) },

@@ -8,11 +8,11 @@ import { type Executor, isFree, type Occupation } from '../model/executor.ts';
 import { nameOfPlace } from '../model/shared-limit.ts';
 import type { Lane } from '../queue/lane.ts';
 import { neededFor } from './ahead.ts';
-import { type Asked, type Facts, type Refusal, type Remedy, withState } from './asked.ts';
+import { type Asked, type Facts, type Obstacle, type Remedy, withState } from './asked.ts';
 import { inWords } from './words.ts';
 
 /** In the order in which they are asked. `able`: who might have it if he were free. */
-export function* byLimits(asked: Asked, able: readonly Executor[]): Generator<Refusal> {
+export function* byLimits(asked: Asked, able: readonly Executor[]): Generator<Obstacle> {
   const inAll = reachedInAll(asked.state);
   if (inAll !== null) yield ofAll(asked, inAll);
   const { quota } = asked;
@@ -32,7 +32,7 @@ function limited(
   message: string,
   counts: (occupation: Occupation) => boolean,
   remedies: () => Iterable<Remedy>,
-): Refusal {
+): Obstacle {
   const key = `limited ${limit.name}`;
   const isOfAttempts = !limit.name.endsWith('.rate');
   const facts = { limit, ...(isOfAttempts && usersOf(asked, counts)) };
@@ -55,7 +55,7 @@ function usersOf(
 }
 
 /** So many attempts of all, or what they hold in memory. */
-function ofAll(asked: Asked, limit: ReachedLimit): Refusal {
+function ofAll(asked: Asked, limit: ReachedLimit): Obstacle {
   const { max, used, name } = limit;
   const all = () => true;
   if (name === 'running_task_bytes') {
@@ -74,7 +74,7 @@ function ofAll(asked: Asked, limit: ReachedLimit): Refusal {
 }
 
 /** @param group Whose limit it is; null: that of the type. */
-function ofTypeOrGroup(asked: Asked, limit: ReachedLimit, group: string | null): Refusal {
+function ofTypeOrGroup(asked: Asked, limit: ReachedLimit, group: string | null): Obstacle {
   const { type } = asked.task;
   const { name, max, used } = limit;
   const of = group === null ? `type ${type}` : `group ${group}`;
@@ -86,10 +86,10 @@ function ofTypeOrGroup(asked: Asked, limit: ReachedLimit, group: string | null):
     if (isRate) return inNextWindow(asked, group);
     return name === 'limits.windows' ? afterWindow(asked) : raiseType(asked, limit, group);
   };
-  const refusal = limited(asked, limit, message, counts, remedies);
+  const obstacle = limited(asked, limit, message, counts, remedies);
   const { limits = {} } = asked.quota?.taskType.override ?? {};
   const isOverridden = (group === null ? limits.maxRunning : limits.perGroup) !== undefined;
-  return { ...refusal, facts: { ...refusal.facts, isOverridden } };
+  return { ...obstacle, facts: { ...obstacle.facts, isOverridden } };
 }
 
 function raised(target: string, value: number, message: string, asked: Asked): Remedy {
@@ -175,7 +175,7 @@ function lackOn({ state, task, kind, now }: Asked, able: readonly Executor[]): L
 
 const usedOf = ({ supply, place }: Lack): number => usedAt(supply, place ?? '');
 
-function ofLack(asked: Asked, able: readonly Executor[], lack: Lack): Refusal {
+function ofLack(asked: Asked, able: readonly Executor[], lack: Lack): Obstacle {
   const { supply, n, place, older } = lack;
   const { name, max, per } = supply.limit;
   const used = usedOf(lack);

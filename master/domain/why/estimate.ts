@@ -13,7 +13,7 @@ import type { Executor, Occupation } from '../model/executor.ts';
 import { Heap } from '../queue/heap.ts';
 import { random01 } from '../state/state.ts';
 import type { Ahead, Queue } from './ahead.ts';
-import type { Asked, Refusal } from './asked.ts';
+import type { Asked, Obstacle } from './asked.ts';
 
 export interface Estimate {
   readonly startAt: number;
@@ -35,13 +35,13 @@ interface Place {
 /** @param able Executors that might have it if they were free; `ahead`: of what these may have. */
 export function estimateOf(
   asked: Asked,
-  refusals: readonly Refusal[],
+  obstacles: readonly Obstacle[],
   ahead: Ahead,
   able: readonly Executor[],
 ): Estimate | null {
-  const from = beginOf(asked, refusals);
+  const from = beginOf(asked, obstacles);
   if (from === null || ahead.isAtLeast || able.length === 0) return null;
-  const { places, queues } = lineOf(asked, refusals, ahead, able);
+  const { places, queues } = lineOf(asked, obstacles, ahead, able);
   const times = timesOf(asked, places, queues);
   if (times === null) return null;
   const stepCount = queues.reduce((sum, { count }) => sum + count, places.length);
@@ -62,9 +62,9 @@ export function estimateOf(
 }
 
 /** From when on it may start as far as it is known by now; null: nobody knows. */
-function beginOf({ now }: Asked, refusals: readonly Refusal[]): number | null {
+function beginOf({ now }: Asked, obstacles: readonly Obstacle[]): number | null {
   let from = now;
-  for (const { reason, facts } of refusals) {
+  for (const { reason, facts } of obstacles) {
     const { until, limit } = facts;
     if (reason === 'all_busy') continue;
     if (reason === 'limited' && limit !== undefined && RUNNING.test(limit.name)) continue;
@@ -85,7 +85,7 @@ interface Line {
 /** Who waits for whom: for executors; or for attempts under a limit that is reached, where these are fewer. */
 function lineOf(
   { state, task, now }: Asked,
-  refusals: readonly Refusal[],
+  obstacles: readonly Obstacle[],
   { queues }: Ahead,
   able: readonly Executor[],
 ): Line {
@@ -95,7 +95,7 @@ function lineOf(
     return { type: occupation.type, ranMs: startedAt === null ? 0 : now - startedAt - hiddenMs };
   };
   let line: Line = { places: able.map(({ occupation }) => placeOf(occupation)), queues };
-  for (const { facts } of refusals) {
+  for (const { facts } of obstacles) {
     if (facts.limit === undefined) continue;
     const isOfGroup = facts.limit.name.startsWith('limits.per_group');
     const counts = (type: string, group: string) =>

@@ -11,14 +11,14 @@ import { PIECE_COUNT, type Pieces } from '../pieces.ts';
 import { dueAtOf, type Kind, type Lane } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
 import { newRun } from '../steps/submit.ts';
-import { askedOf, type Refusal } from './asked.ts';
-import { refusalsButOrder } from './refusals.ts';
+import { askedOf, type Obstacle } from './asked.ts';
+import { obstaclesButOrder } from './obstacles.ts';
 
 /** Tasks of one type that wait, and what keeps the first of them. */
 export interface Head {
   readonly type: string;
   /** Null: it is about to be offered. */
-  readonly refusal: Refusal | null;
+  readonly obstacle: Obstacle | null;
   /** The first of them; null: it is only in the store. */
   readonly task: Task | null;
   /** Since when the first is due; null: that is not known yet. */
@@ -55,11 +55,11 @@ export function* headsOf(state: State, now: number, sight: Sight): Pieces<Heads>
     const all = askedOf(state, task ?? standIn(lane, now), now, isNaming);
     const { fleet, ownCount } = fleets.get(type) ?? NO_FLEET;
     const othersCount = connectedCount - ownCount;
-    const [refusal = null] = refusalsButOrder({ ...all, fleet, othersCount });
-    const key = `${type} ${refusal?.key ?? ''}`;
+    const [obstacle = null] = obstaclesButOrder({ ...all, fleet, othersCount });
+    const key = `${type} ${obstacle?.key ?? ''}`;
     const known = heads.get(key);
     // They come in the order of their age.
-    const head = known ?? { type, refusal, task, since, count: 0 };
+    const head = known ?? { type, obstacle, task, since, count: 0 };
     heads.set(key, { ...head, count: head.count + count });
     yield;
   }

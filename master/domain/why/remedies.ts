@@ -1,4 +1,4 @@
-/** What several refusals have in common: who is there, and that somebody waits or starts executors. */
+/** What several obstacles have in common: who is there, and that somebody waits or starts executors. */
 import {
   absenceOf,
   endsInTime,
@@ -9,7 +9,7 @@ import {
   pinOf,
 } from '../model/executor.ts';
 import { aheadOf, anotherFor } from './ahead.ts';
-import type { Asked, Refusal, Remedy } from './asked.ts';
+import type { Asked, Obstacle, Remedy } from './asked.ts';
 import { comeFirst, inWords, withLabels } from './words.ts';
 
 export function connectedIn({ fleet }: Asked): readonly Executor[] {
@@ -24,12 +24,12 @@ export function takesNow({ state, task, now }: Asked, executor: Executor): boole
 /** It needs but to wait. */
 export function waiting(
   asked: Asked,
-  refusal: Pick<Refusal, 'reason' | 'key' | 'message' | 'facts'>,
+  obstacle: Pick<Obstacle, 'reason' | 'key' | 'message' | 'facts'>,
   until: number,
-): Refusal {
+): Obstacle {
   const message = `Wait for ${inWords(until - asked.now)}.`;
   const change = { action: 'wait_until', target: null, value: until, message } as const;
-  return { ...refusal, remedies: () => [{ change, asked: { ...asked, now: until } }] };
+  return { ...obstacle, remedies: () => [{ change, asked: { ...asked, now: until } }] };
 }
 
 /** As many as it takes, so that those that come first have one each. */

@@ -19,18 +19,18 @@ import {
   askedOf,
   type Change,
   type Facts,
-  type Refusal,
-  type RefusalReason,
+  type Obstacle,
+  type ObstacleReason,
   withState,
 } from './asked.ts';
 import { byFleet } from './by-fleet.ts';
 import { type Estimate, estimateOf } from './estimate.ts';
-import { refusalsOf } from './refusals.ts';
+import { obstaclesOf } from './obstacles.ts';
 import { ABOUT_TO_START, counted, inWords } from './words.ts';
 
 export interface Why {
   readonly reason:
-    | RefusalReason
+    | ObstacleReason
     | 'about_to_start'
     | 'offered'
     | 'running'
@@ -41,7 +41,7 @@ export interface Why {
   readonly message: string;
   readonly facts: Facts;
   /** What else keeps it, once the change is made. */
-  readonly behind: readonly Pick<Refusal, 'reason' | 'message' | 'facts'>[];
+  readonly behind: readonly Pick<Obstacle, 'reason' | 'message' | 'facts'>[];
   /** Null: it does not wait in any order. */
   readonly ahead: Pick<Ahead, 'count' | 'isAtLeast'> | null;
   /** When it is likely to start as things are; null: nobody knows, or it is not to start. */
@@ -72,8 +72,8 @@ export function whyOf(
 const NOWHERE = { behind: [], ahead: null, estimate: null, change: null } as const;
 
 function whyWaiting(asked: Asked): Why {
-  const refusals = [...refusalsOf(asked)];
-  const [first, ...others] = refusals;
+  const obstacles = [...obstaclesOf(asked)];
+  const [first, ...others] = obstacles;
   const order = asked.task.state === 'waiting' ? orderOf(asked) : null;
   const ahead = order && order.ahead;
   if (first === undefined) {
@@ -88,20 +88,20 @@ function whyWaiting(asked: Asked): Why {
     facts,
     behind: behind.map((one) => ({ reason: one.reason, message: one.message, facts: one.facts })),
     ahead,
-    estimate: order && estimateOf(asked, refusals, order.ahead, order.able),
+    estimate: order && estimateOf(asked, obstacles, order.ahead, order.able),
     change: change ?? { ...none, message: otherwise ?? 'Nobody can do anything: wait.' },
   };
 }
 
-/** The first that is enough by itself; else the first that ends this refusal, whatever stands behind it. */
+/** The first that is enough by itself; else the first that ends this obstacle, whatever stands behind it. */
 function leastOf(
-  refusal: Refusal,
-): { readonly change: Change; readonly behind: readonly Refusal[] } | null {
-  let least: { change: Change; behind: Refusal[] } | null = null;
-  for (const { change, asked } of refusal.remedies()) {
-    const behind = [...refusalsOf(asked)];
+  obstacle: Obstacle,
+): { readonly change: Change; readonly behind: readonly Obstacle[] } | null {
+  let least: { change: Change; behind: Obstacle[] } | null = null;
+  for (const { change, asked } of obstacle.remedies()) {
+    const behind = [...obstaclesOf(asked)];
     if (behind.length === 0) return { change, behind };
-    const isGone = behind.every(({ key }) => key !== refusal.key);
+    const isGone = behind.every(({ key }) => key !== obstacle.key);
     if (isGone) least ??= { change, behind };
   }
   return least;

@@ -3,7 +3,7 @@
  * proposed. The page for people shows the same sentences (`docs/how-to/why-a-task-waits.md`).
  */
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
-import type { RefusalReason } from '../../../master/domain/why/asked.ts';
+import type { ObstacleReason } from '../../../master/domain/why/asked.ts';
 import type { GateBench } from '../gates.ts';
 import {
   asked,
@@ -18,7 +18,7 @@ import {
 } from './build.ts';
 
 export interface Scenario {
-  readonly reason: RefusalReason;
+  readonly reason: ObstacleReason;
   /** Where there are several of one reason. */
   readonly of?: string;
   /** Until the task `asked` waits for that. */

@@ -14,7 +14,7 @@ import { sampleTask } from '../../helpers/task.ts';
 describe('what keeps the first tasks that wait', () => {
   const brief = (scheduler: Scheduler, sight = ALL) =>
     atOnce(headsOf(scheduler.state, scheduler.now, sight)).heads.map(
-      ({ type, refusal, count }) => `${type} ${refusal?.reason ?? 'nothing'} ${count}`,
+      ({ type, obstacle, count }) => `${type} ${obstacle?.reason ?? 'nothing'} ${count}`,
     );
 
   it('is told once for each type and reason, who waits longest first', () => {
@@ -45,8 +45,8 @@ describe('what keeps the first tasks that wait', () => {
     const { state, now } = scheduler;
     const [head] = atOnce(headsOf(state, now, ALL)).heads;
     const { facts } = whyOf(state, { task: head!.task!, notification: null }, now, true);
-    expect(head?.refusal?.facts.executors).to.deep.include({ connected: 2, of_type: 1 });
-    expect(head?.refusal?.facts).to.deep.equal(facts);
+    expect(head?.obstacle?.facts.executors).to.deep.include({ connected: 2, of_type: 1 });
+    expect(head?.obstacle?.facts).to.deep.equal(facts);
   });
 
   it('is known of what was not read yet, until the first of it may be gone', () => {
