@@ -58,6 +58,7 @@ export class Ledger {
   readonly #endedAt = new Map<string, number>();
   #term = 0;
   #commitCount = 0;
+  #writtenCount = 0;
   #aliveAt = 0;
   readonly #aliveBefore = new Map<number, number>();
   readonly #world: World;
@@ -85,6 +86,11 @@ export class Ledger {
 
   get commitCount(): number {
     return this.#commitCount;
+  }
+
+  /** Commits that have changed rows. */
+  get writtenCount(): number {
+    return this.#writtenCount;
   }
 
   rowOf(taskId: string): Task | undefined {
@@ -157,6 +163,7 @@ export class Ledger {
     const { writes, absences, settings, saysAlive, events = [] } = commit;
     const rowCount = writes.length + absences.length + events.length;
     if (saysAlive || settings !== undefined || rowCount > 0) this.#aliveAt = commit.now;
+    if (settings !== undefined || rowCount > 0) this.#writtenCount++;
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
