@@ -229,7 +229,7 @@ export interface TaskStore extends LogStore, LoadReads, UsageReads, Answering {
   }>;
 
   /**
-   * All or nothing. Reads the tasks before it returns its promise: they may change afterwards.
+   * All or nothing. Its rows must stay as they are until it has settled: they may be read at any time before.
    * Repeats deadlocks and serialization failures by itself.
    * @throws {TermLost} another master has begun a newer term; nothing was written.
    * @throws {CommitConflict} a row was not at the expected version; nothing was written.

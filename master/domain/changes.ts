@@ -168,11 +168,6 @@ export function copyOf<Row extends object>(row: Row): Row {
   };
 }
 
-/** As it is now, whatever becomes of its row. */
-export function copyOfWrite(write: RowWrite): RowWrite {
-  return write.op === 'remove' ? write : ({ ...write, row: copyOf(write.row) } as RowWrite);
-}
-
 export function taskInserted(task: Task): Change {
   return { op: 'insert', table: 'task', key: task.seq, row: task };
 }

@@ -181,30 +181,29 @@ describeStores('namespaces', (open) => {
       other,
       ...(await Promise.all(['c', 'd', 'e', 'f'].map((name) => make(name)))).map(({ id }) => id),
     ];
-    const [deposed = 0, taken = 0, changed = 0, asking = 0, over = 0] = ids;
+    const [deposed = 0, taken = 0, deleted = 0, asking = 0, over = 0] = ids;
     for (const id of ids.slice(1)) await store.tasks(id).takeTerm('m-1', NOW);
     const one = (id: number, n = 1) => task(inNamespace(id, n), { id: `t-${n}` });
     const put = (id: number, ...inserts: Task[]) => store.tasks(id).commit(commit(1, { inserts }));
     await put(taken, one(taken));
     for (const id of [deposed, over]) await store.tasks(id).takeTerm('somebody else', NOW);
-    const late = one(changed);
+    expect(await store.deleteNamespace(deleted)).to.equal(true);
     const answers = [
       put(0, one(0)),
       put(deposed, one(deposed)),
       put(taken, one(taken, 2), { ...one(taken, 3), id: 't-1' }),
-      put(changed, late),
+      put(deleted, one(deleted)),
       store.tasks(asking).commit(commit(1, {})),
       store.tasks(over).commit(commit(1, {})),
     ];
-    late.attempt = 99;
     const outcomes = await Promise.allSettled(answers);
     expect(
       outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.name : '')),
-    ).to.deep.equal(['', 'TermLost', 'CommitConflict', '', '', 'TermLost']);
+    ).to.deep.equal(['', 'TermLost', 'CommitConflict', 'TermLost', '', 'TermLost']);
     expect((await store.tasks(0).readTask('t-1'))?.task.seq).to.equal(1);
     expect(await store.tasks(deposed).readTask('t-1')).to.equal(null);
     expect(await store.tasks(taken).readTask('t-2')).to.equal(null);
-    expect((await store.tasks(changed).readTask('t-1'))?.task.attempt, 'as it was').to.equal(0);
+    expect(await store.tasks(deleted).readTask('t-1')).to.equal(null);
     await put(taken, one(taken, 4));
   });
 

@@ -188,14 +188,6 @@ describeStores('task store', (open) => {
       expect((await stored('t-1'))?.checkpoint).to.equal(null);
     });
 
-    it('is read when the commit is asked for, not later', async () => {
-      const one = task(1);
-      const done = insert(one);
-      one.attempt = 99;
-      await done;
-      expect((await stored('t-1'))?.attempt).to.equal(0);
-    });
-
     it('is one of a thousand in a commit', async () => {
       const all = Array.from({ length: 1_000 }, (_, index) => task(index + 1));
       await insert(...all);

@@ -15,7 +15,7 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../master/application/ports.ts';
-import { copyOfWrite } from '../../master/domain/changes.ts';
+import { copyOf, type RowWrite } from '../../master/domain/changes.ts';
 import type { Notification, Task } from '../../master/domain/model/task.ts';
 import type { LogChecks } from './checks/observing/logs.ts';
 import type { Faults } from './faults.ts';
@@ -76,8 +76,9 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
 
   commit(commit: Commit): Promise<void> {
     this.#asked(commit);
-    const written = copyOfCommit(commit);
-    const take = async () => {
+    // As late as it may: rows that change while it is under way would be found by the ledger.
+    const take = async (sent: Commit) => {
+      const written = copyOfCommit(sent);
       await this.#rows.commit(written);
       // Before the rows of the ledger are those of the commit.
       this.#logs?.committed(written);
@@ -91,11 +92,13 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     if (fate === 'refused') return this.#call(() => Promise.reject(new StoreFault('refused')));
     if (fate === 'done_late') {
       // The connection is gone, the server has not noticed yet.
-      this.#process.world.after(random.between(1, 3000), () => void take().catch(() => undefined));
+      const sent = copyOfCommit(commit);
+      const arrive = (): void => void take(sent).catch(() => undefined);
+      this.#process.world.after(random.between(1, 3000), arrive);
       return this.#call(() => Promise.reject(new StoreFault('connection lost')));
     }
     return this.#call(async () => {
-      await take();
+      await take(commit);
       if (fate === 'answer_lost') throw new StoreFault('connection lost after the commit');
     });
   }
@@ -327,7 +330,9 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
   }
 }
 
-/** The contract lets the rows change as soon as the call has returned. */
+/** The contract lets the rows change as soon as the call has settled. */
 function copyOfCommit(commit: Commit): Commit {
+  const copyOfWrite = (write: RowWrite): RowWrite =>
+    write.op === 'remove' ? write : ({ ...write, row: copyOf(write.row) } as RowWrite);
   return { ...commit, writes: commit.writes.map(copyOfWrite) };
 }

@@ -199,4 +199,25 @@ describe('clock', () => {
     }
     expect(woken).to.deep.equal([]);
   });
+
+  it('calls soon what all clocks have asked for, and lets others in where that takes long', async () => {
+    const clocks = [createClock(), createClock()];
+    const called: string[] = [];
+    const done = clocks.map(
+      (clock, index) =>
+        new Promise<void>((resolve) => {
+          clock.soon(() => void called.push(`short ${index}`));
+          clock.soon(() => {
+            called.push(`long ${index}`);
+            const until = performance.now() + 10;
+            while (performance.now() < until);
+            resolve();
+          });
+        }),
+    );
+    setImmediate(() => called.push('another'));
+    await Promise.all(done);
+    const first = ['short 0', 'long 0', 'another', 'short 1', 'long 1'];
+    expect(called).to.deep.equal(first);
+  });
 });

@@ -1,7 +1,6 @@
 /**
- * Turns a commit into statements. It reads the rows at once and keeps no reference to them, so
- * that the domain may go on changing them while the statements are on their way. What the rows of a
- * table are made of stands in `tables/`.
+ * Turns a commit into statements, with the values of its rows. What the rows of a table are made of stands
+ * in `tables/`.
  */
 import type { Commit } from '../../application/ports.ts';
 import { CommitConflict, DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';

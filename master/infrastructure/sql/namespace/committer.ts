@@ -1,12 +1,11 @@
 /**
- * Brings the commits of all namespaces to the database. One that comes while none is under way goes at
- * once; those that come meanwhile share the next transaction, each with the fence of its own term. So
- * many namespaces share the flush of the disk, and one alone waits for nobody. Where something is
- * against one of them, each is tried by itself, and hears its own answer.
+ * Brings the commits of all namespaces to the database. Those that come in one piece of the event loop, or
+ * while others are under way, share a transaction, each with the fence of its own term. So many namespaces
+ * share the flush of the disk, and one alone waits for no turn of the loop. Where something is against one of
+ * them, each is tried by itself, and hears its own answer.
  */
 import { CommitConflict, TermLost } from '../../../application/ports.ts';
 import { SHARED_WRITE_COUNT_MAX } from '../../../domain/bounds.ts';
-import { copyOfWrite } from '../../../domain/changes.ts';
 import { planCommit, type Turn } from '../commit.ts';
 import type { Database } from '../database.ts';
 import type { Statement } from '../dialects/dialect.ts';
@@ -24,6 +23,7 @@ export class Committer {
   readonly #engine: Database;
   readonly #history: History;
   readonly #terms: Terms;
+  /** Something is under way, or about to be. */
   #isBusy = false;
   /** Settles with what was begun last. */
   #underWay: Promise<unknown> = Promise.resolve();
@@ -38,15 +38,13 @@ export class Committer {
 
   /** @see TaskStore.commit; but absences are credited before. */
   commit(turn: Turn): Promise<void> {
-    if (this.#isBusy) {
-      return new Promise((resolve, reject) => {
-        this.#waiting.push({ turn: asItIs(turn), resolve, reject });
-      });
-    }
-    this.#isBusy = true;
-    const one = this.#one(turn);
-    this.#underWay = one;
-    return one.finally(() => this.#next());
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ turn, resolve, reject });
+      if (this.#isBusy) return;
+      this.#isBusy = true;
+      // Once all promises of this piece have been followed: SQLite would be done before the next engine asks.
+      process.nextTick(() => this.#next());
+    });
   }
 
   /** Resolves once nothing is under way that was begun before this was asked, however it has ended. */
@@ -105,7 +103,6 @@ export class Committer {
     return isQuestion(turn) ? this.#terms.confirm([headingOf(turn)]) : this.#write([turn]);
   }
 
-  /** Reads the rows before it waits for anything. */
   async #write(turns: readonly Turn[]): Promise<void> {
     const { dialect } = this.#engine;
     const { statements, missing } = planCommit(dialect, this.#history.segments, turns);
@@ -131,9 +128,4 @@ const rowCountOf = ({ commit: { writes, events = [] } }: Turn): number =>
 
 function headingOf({ ns, commit: { term, now, lastSeq, events = [] } }: Turn): Heading {
   return { ns, term, now, lastSeq, eventCount: events.length };
-}
-
-/** Its rows may change as soon as this has returned. */
-function asItIs({ ns, commit }: Turn): Turn {
-  return { ns, commit: { ...commit, writes: commit.writes.map(copyOfWrite) } };
 }

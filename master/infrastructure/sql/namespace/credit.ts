@@ -3,7 +3,7 @@
  * engine of the namespace writes such rows, and it waits meanwhile.
  */
 import type { Commit, Position } from '../../../application/ports.ts';
-import { type Audit, copyOfWrite, type RowWrite } from '../../../domain/changes.ts';
+import type { Audit, RowWrite } from '../../../domain/changes.ts';
 import { type Absence, creditOf } from '../../../domain/model/pause.ts';
 import { planCommit } from '../commit.ts';
 import type { Database } from '../database.ts';
@@ -34,8 +34,7 @@ export async function creditFirst(
   { absences, settings, writes, audit = [], events = [], ...rest }: Commit,
 ): Promise<Commit> {
   const { ns } = heading;
-  // As they are now.
-  const others = writes.filter((write) => !mayEndPause(write)).map(copyOfWrite);
+  const others = writes.filter((write) => !mayEndPause(write));
   const ends = writes.filter(mayEndPause);
   // The first of them, as the engine has numbered them.
   const told = events.filter(({ taskSeq }) => taskSeq === null);
