@@ -96,9 +96,14 @@ export class Leading<L extends Leader> implements Part {
 
   /** Of the first, or of whichever finds the disk full: one that has nothing to write hears nothing of that. */
   get storeTrouble(): StoreTrouble | null {
-    const troubles = this.leaders.map(({ engine }) => engine.storeWatch.trouble);
     const first = this.#first?.engine.storeWatch.trouble ?? null;
-    return first ?? troubles.find((trouble) => trouble?.reason === DISK_IS_FULL) ?? null;
+    if (first !== null) return first;
+    // Each request asks: no lists are made of them.
+    for (const { leader } of this.#led.values()) {
+      const { trouble } = leader.engine.storeWatch;
+      if (trouble?.reason === DISK_IS_FULL) return trouble;
+    }
+    return null;
   }
 
   /** Of those that are led now. */
