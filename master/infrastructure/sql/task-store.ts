@@ -123,9 +123,6 @@ export class SqlTaskStore extends Queries implements TaskStore {
       throw error;
     }
     this.#shared.logs.noteDeleted(deletedBy(commit.writes));
-    // After it: what was written before the file was lost nobody has been told of yet.
-    const loss = this.#shared.databases.engine.dialect.findLoss();
-    if (loss !== null) throw new StoreUnusable(loss);
   }
 
   async searchTasks(

@@ -4,7 +4,7 @@
  * share the flush of the disk, and one alone waits for no turn of the loop. Where something is against one of
  * them, each is tried by itself, and hears its own answer.
  */
-import { CommitConflict, TermLost } from '../../../application/ports.ts';
+import { CommitConflict, StoreUnusable, TermLost } from '../../../application/ports.ts';
 import { SHARED_WRITE_COUNT_MAX } from '../../../domain/bounds.ts';
 import { planCommit, type Turn } from '../commit.ts';
 import type { Database } from '../database.ts';
@@ -85,7 +85,7 @@ export class Committer {
   ): Promise<void> {
     if (some.length === 0) return;
     try {
-      await work(some.map(({ turn }) => turn));
+      await this.#kept(work(some.map(({ turn }) => turn)));
       for (const { resolve } of some) resolve();
     } catch (error) {
       const wroteNothing =
@@ -93,10 +93,17 @@ export class Committer {
         error instanceof CommitConflict ||
         this.#engine.dialect.isRefused(error);
       for (const { turn, resolve, reject } of some) {
-        if (wroteNothing) await this.#one(turn).then(resolve, reject);
+        if (wroteNothing) await this.#kept(this.#one(turn)).then(resolve, reject);
         else reject(error);
       }
     }
+  }
+
+  /** Looked at after it: what was written before the file was lost nobody has been told of yet. */
+  async #kept(work: Promise<void>): Promise<void> {
+    await work;
+    const loss = this.#engine.dialect.findLoss();
+    if (loss !== null) throw new StoreUnusable(loss);
   }
 
   #one(turn: Turn): Promise<void> {
