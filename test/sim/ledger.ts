@@ -57,8 +57,9 @@ export class Ledger {
   readonly #ends = new Set<string>();
   readonly #endedAt = new Map<string, number>();
   #term = 0;
-  #commitCount = 0;
-  #writtenCount = 0;
+  commitCount = 0;
+  /** Of these, those that have changed rows. */
+  writtenCount = 0;
   #aliveAt = 0;
   readonly #aliveBefore = new Map<number, number>();
   readonly #world: World;
@@ -82,15 +83,6 @@ export class Ledger {
 
   get term(): number {
     return this.#term;
-  }
-
-  get commitCount(): number {
-    return this.#commitCount;
-  }
-
-  /** Commits that have changed rows. */
-  get writtenCount(): number {
-    return this.#writtenCount;
   }
 
   rowOf(taskId: string): Task | undefined {
@@ -159,11 +151,11 @@ export class Ledger {
 
   /** The store has made this durable, whatever the master will hear of it. */
   committed(commit: Commit): void {
-    this.#commitCount++;
+    this.commitCount++;
     const { writes, absences, settings, saysAlive, events = [] } = commit;
     const rowCount = writes.length + absences.length + events.length;
     if (saysAlive || settings !== undefined || rowCount > 0) this.#aliveAt = commit.now;
-    if (settings !== undefined || rowCount > 0) this.#writtenCount++;
+    if (settings !== undefined || rowCount > 0) this.writtenCount++;
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
