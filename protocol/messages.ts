@@ -26,6 +26,12 @@ const taskId = z.string().regex(TASK_ID_PATTERN);
 const labels = z.array(z.string().regex(LABEL_PATTERN)).max(SESSION_LIMITS.labelCountMax);
 /** Of an attempt, as `assign` gave it: the executor hands it back and never looks into it. */
 const mac = z.string().min(1).max(64);
+/** Of a process. It names rows of the store, and so has no half surrogate pair, which none can hold. */
+const incarnation = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^\P{Cs}*$/u);
 /** How long the handler has run, by the executor's monotonic clock. */
 const ranMs = z.int().min(0);
 /** What a side understands beyond 2.0.0. A side sends what is new only to one that names it. */
@@ -54,7 +60,7 @@ export const helloFrame = z.object({
   type: z.literal('hello'),
   executor_id: z.string().regex(EXECUTOR_ID_PATTERN),
   /** New for every process, so that a restart under the same id is noticed at once. */
-  incarnation: z.string().min(1).max(64),
+  incarnation,
   types: z.array(z.string().regex(TASK_TYPE_PATTERN)).min(1).max(64),
   labels: labels.default([]),
   reserve: labels.default([]),
@@ -75,7 +81,7 @@ export const helloFrame = z.object({
   /** A shorter lease is wanted. `welcome` says what counts. */
   lease_ms: z.int().min(1).optional(),
   /** Incarnations of this executor id that have ended for certain: seen by it on its own host. */
-  died: z.array(z.string().min(1).max(64)).max(16).default([]),
+  died: z.array(incarnation).max(16).default([]),
   /** Attempts that this process has ended by itself because it had lost its lease. */
   fenced: z
     .array(z.object({ task_id: taskId, attempt }))

@@ -14,7 +14,7 @@ const load = createRequire(import.meta.url);
 let loaded: typeof Mysql | null = null;
 
 /** Loaded when it is first needed: most masters have a file, and it takes longer than all that they run. */
-export function driver(): typeof Mysql {
+function driver(): typeof Mysql {
   return (loaded ??= load('mysql2') as typeof Mysql);
 }
 

@@ -1,7 +1,7 @@
 /**
  * MySQL 8 and MariaDB 10.6 or newer through mysql2. A round trip costs more than the work it
- * carries, so the statements of a transaction travel together. The driver escapes every value,
- * which is only sound under the `sql_mode` of these connections.
+ * carries, so the statements of a transaction travel together, with their values in them, which is
+ * only sound under the `sql_mode` of these connections.
  */
 import type { ResultSetHeader, RowDataPacket } from 'mysql2';
 import type {
@@ -15,8 +15,17 @@ import type {
   Types,
 } from './dialect.ts';
 import { namesByTable, placeholders } from './dialect.ts';
-import { abandon, connectionsOf, driver, Handed, query, tlsRefusalOf } from './mysql-pool.ts';
-import { add, CHARACTERS_MAX, insert, insertAlike, remove, replace, update } from './mysql-rows.ts';
+import { abandon, connectionsOf, Handed, query, tlsRefusalOf } from './mysql-pool.ts';
+import {
+  add,
+  CHARACTERS_MAX,
+  insert,
+  insertAlike,
+  literal,
+  remove,
+  replace,
+  update,
+} from './mysql-rows.ts';
 import type { Row, Value } from '../rows.ts';
 
 /** One for each database of the server; at most 64 characters. */
@@ -84,7 +93,10 @@ function packets(statements: readonly Statement[]): Call[][] {
 
 /** Each by itself: what one binds is never put where another has a `?` in a row written as text. */
 function textOf({ statement: { sql }, values }: Call): string {
-  return values.length === 0 ? sql : driver().format(sql, [...values]);
+  if (values.length === 0) return sql;
+  const parts = sql.split('?');
+  if (parts.length !== values.length + 1) throw new Error(`${values.length} values for: ${sql}`);
+  return parts.reduce((text, part, at) => text + literal(values[at - 1] ?? null) + part);
 }
 
 async function run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]> {

@@ -228,8 +228,7 @@ export class Terms {
     for (const [index, { sql, touches }] of fenced.entries()) {
       const touched = written[index]?.touched;
       if (touches !== null && touched !== touches) {
-        const head = sql.slice(0, sql.indexOf(' ', 12));
-        throw new CommitConflict(`${head}: ${touched} rows instead of ${touches}`);
+        throw new CommitConflict(`${headOf(sql)}: ${touched} rows instead of ${touches}`);
       }
     }
   }
@@ -240,6 +239,13 @@ export class Terms {
     const [read] = await this.#dialect.run(connection, [this.#readTerm(only.ns)]);
     checkTerm(read?.rows[0], only.ns, only.term);
   }
+}
+
+/** What a statement does to which table. It may hold rows as text, which are nobody's business: those come later. */
+function headOf(sql: string): string {
+  const [, verb, table] =
+    /^(?=(\w+)).*?(?:INTO|JOIN|FROM|UPDATE) (?!JSON_TABLE)(\w+)/s.exec(sql) ?? [];
+  return `${verb} ${table}`;
 }
 
 export interface Begun {
