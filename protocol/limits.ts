@@ -117,6 +117,8 @@ export const NEW_TASK_ID_PATTERN = /^(?!(?:\.{1,2}|submit|submit-batch)$)[A-Za-z
 export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** A shared limit: a part of paths, and of the name of a kind, so its alphabet leaves `=` free too. */
 export const LIMIT_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
+/** Of a process, in any characters: half of one (a surrogate) no database holds, and it names rows there. */
+export const INCARNATION_PATTERN = /^\P{Cs}{1,64}$/u;
 /** Of the program of an executor: selectors leave `,`, `=` and `!` free. */
 export const EXECUTOR_VERSION_PATTERN = /^[A-Za-z0-9_.:+~/@-]{1,64}$/;
 /** What an executor calls an event of its own: the feed has it behind `user.`. */

@@ -1,17 +1,16 @@
 /**
- * Every frame of an executor session, as one schema per direction. `docs/protocol.md` is the
- * specification; this file mirrors it. Unknown fields are dropped, so that either side may be
- * one version ahead.
+ * Every frame of an executor session, as one schema per direction. `docs/protocol.md` is the specification; this file
+ * mirrors it. Unknown fields are dropped, so that either side may be one version ahead.
  *
- * `hello` and `welcome` open a connection. `heartbeat` and `ack` carry no `seq`: they are about
- * this moment, and sending an old one again would be wrong; nor does `log`, which may be lost. Every other frame is
- * sequenced.
+ * `hello` and `welcome` open a connection. `heartbeat` and `ack` carry no `seq`: they are about this moment, and sending
+ * an old one again would be wrong; nor does `log`, which may be lost. Every other frame is sequenced.
  */
 import { z } from 'zod';
 import {
   EVENT_NAME_PATTERN,
   EXECUTOR_ID_PATTERN,
   EXECUTOR_VERSION_PATTERN,
+  INCARNATION_PATTERN,
   LABEL_PATTERN,
   SESSION_LIMITS,
   TASK_ID_PATTERN,
@@ -22,16 +21,11 @@ import { alertSeverities, logLevels, logStreams } from './words.ts';
 const seq = z.int().min(1);
 const ack = z.int().min(0);
 const attempt = z.int().min(1);
+const incarnation = z.string().regex(INCARNATION_PATTERN);
 const taskId = z.string().regex(TASK_ID_PATTERN);
 const labels = z.array(z.string().regex(LABEL_PATTERN)).max(SESSION_LIMITS.labelCountMax);
 /** Of an attempt, as `assign` gave it: the executor hands it back and never looks into it. */
 const mac = z.string().min(1).max(64);
-/** Of a process. It names rows of the store, and so has no half surrogate pair, which none can hold. */
-const incarnation = z
-  .string()
-  .min(1)
-  .max(64)
-  .regex(/^\P{Cs}*$/u);
 /** How long the handler has run, by the executor's monotonic clock. */
 const ranMs = z.int().min(0);
 /** What a side understands beyond 2.0.0. A side sends what is new only to one that names it. */

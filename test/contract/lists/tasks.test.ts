@@ -1,12 +1,12 @@
 /** What every store must do with lists: bring what is asked for, in order, and end a page in time. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { FailedTask, Ran, StoredTask, TaskQuery } from '../../master/application/ports.ts';
-import { ANY_TASK, type TaskFilter } from '../../master/domain/model/task-filter.ts';
-import { isTerminal, type Notification, type Task } from '../../master/domain/model/task.ts';
-import { NOW, notificationOf } from '../helpers/task.ts';
-import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from './sample.ts';
-import { type DefaultStore, describeStores } from './subjects.ts';
+import type { FailedTask, Ran, StoredTask, TaskQuery } from '../../../master/application/ports.ts';
+import { ANY_TASK, type TaskFilter } from '../../../master/domain/model/task-filter.ts';
+import { isTerminal, type Notification, type Task } from '../../../master/domain/model/task.ts';
+import { NOW, notificationOf } from '../../helpers/task.ts';
+import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from '../sample.ts';
+import { type DefaultStore, describeStores } from '../subjects.ts';
 
 const COUNT = 90;
 const RUNS = 25;
