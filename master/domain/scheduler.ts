@@ -139,7 +139,7 @@ function applyToTasks(
     case 'stoodStill':
       return creditAbsence(state, now - event.hiddenMs, now, out);
     case 'drainStarted':
-      return drainStarted(state, out);
+      return drainStarted(state, now, out);
     case 'ticked':
       return ticked(state, event, now, out);
   }
@@ -221,9 +221,9 @@ function rowsLoaded(state: State, event: Loaded, now: number, out: Output): void
 }
 
 /** The master is about to stop: nothing new is accepted or offered, and what is known is written. */
-function drainStarted(state: State, out: Output): void {
+function drainStarted(state: State, now: number, out: Output): void {
   state.accepting = false;
-  flush(state, out);
+  flush(state, now, out, Number.POSITIVE_INFINITY);
   for (const executor of state.executors.values()) {
     executor.drainRequested = true;
     sendDrain(executor, out);

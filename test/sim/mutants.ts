@@ -284,7 +284,7 @@ function mutantList(): Mutant[] {
     {
       name: 'never writes what was left for later',
       ...onState((state) => {
-        state.flushAt = Number.POSITIVE_INFINITY;
+        state.flush.at = Number.POSITIVE_INFINITY;
       }),
     },
     {

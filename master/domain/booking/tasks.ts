@@ -181,7 +181,7 @@ export function noteRan(state: State, task: Task, now: number, out: Output): voi
   active.unwrittenRanMs += ranMs;
   const writtenAt = active.ranWrittenAt + RAN_WRITTEN_MS;
   if (now < writtenAt) {
-    state.flushAt = Math.min(state.flushAt, writtenAt);
+    state.flush.at = Math.min(state.flush.at, writtenAt);
     return;
   }
   active.ranWrittenAt = now;

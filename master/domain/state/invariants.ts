@@ -110,7 +110,7 @@ function checkTasks(state: State, expect: Expect): void {
   }
   const { bytes } = state.open;
   expect(bytes === openBytes, 'S3', () => `open tasks hold ${openBytes} bytes, not ${bytes}`);
-  const isTimed = state.unwritten.size === 0 || Number.isFinite(state.flushAt);
+  const isTimed = state.unwritten.size === 0 || Number.isFinite(state.flush.at);
   expect(isTimed, 'S5', () => `${state.unwritten.size} tasks are never written`);
   for (const task of state.unwritten) {
     const isOpen = state.tasks.get(task.id) === task && task.state === 'running';

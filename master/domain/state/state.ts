@@ -193,7 +193,8 @@ export interface State {
   readonly secrets: readonly string[];
   /** Tasks whose row is behind what is known (started, progress); written within a second. */
   readonly unwritten: Set<Task>;
-  flushAt: number;
+  /** When they are written; `count`: so many of them, the oldest, are being written, some in each tick. */
+  readonly flush: { at: number; count: number };
   /** Lanes that gained a due task, and executors that became free, in this step. */
   readonly roused: Set<Lane>;
   readonly freed: Set<Executor>;
@@ -279,7 +280,7 @@ export const createState = (options: Start): State => ({
   works: noWorks(),
   secrets: options.secrets ?? [],
   unwritten: new Set(),
-  flushAt: Number.POSITIVE_INFINITY,
+  flush: { at: Number.POSITIVE_INFINITY, count: 0 },
   roused: new Set(),
   freed: new Set(),
   isHeldBack: false,
@@ -358,7 +359,7 @@ export function nextWakeAt(state: State): number {
     state.notifying.size < state.policy.notificationCountMax
       ? (state.notifications.first()?.nextTryAt ?? Number.POSITIVE_INFINITY)
       : Number.POSITIVE_INFINITY,
-    state.flushAt,
+    state.flush.at,
     state.loading.has('triggers') ? Number.POSITIVE_INFINITY : state.jobs.nextTriggerAt,
   );
 }

@@ -335,7 +335,10 @@ function receive(state: State, event: About, now: number, out: Output): Task | n
   return event.isUnproven ? null : currentTask(state, executor, event);
 }
 
+/** How long what is said of attempts waits, for more of it to be written once. */
+export const FLUSH_MS = 1_000;
+
 export function writeSoon(state: State, task: Task, now: number): void {
-  if (state.unwritten.size === 0) state.flushAt = now + 1000;
+  if (state.unwritten.size === 0) state.flush.at = now + FLUSH_MS;
   state.unwritten.add(task);
 }

@@ -9,7 +9,15 @@ import { laneOf, shareOutMore } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
 import { type CancelReason, isTerminal, type Task } from '../model/task.ts';
 import { watchMoved } from './absence.ts';
-import { coolDown, executionEndsAt, rested, spare, stallEndsAt, writeSoon } from './attempt.ts';
+import {
+  coolDown,
+  executionEndsAt,
+  FLUSH_MS,
+  rested,
+  spare,
+  stallEndsAt,
+  writeSoon,
+} from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
 import { recordDue } from '../operators/executor.ts';
 import { endAttempt, settleOverdue } from './finish.ts';
@@ -28,6 +36,10 @@ import { askForTriggers } from '../jobs/fire.ts';
 import { forgetOldWork } from '../long-work/works.ts';
 
 const OVERDUE_CHECK_MS = 5_000;
+/** Of how far attempts are, in one commit: it is planned in one piece. */
+const FLUSH_BYTES_MAX = 512 * 1024;
+/** Of a row, beside its texts. */
+const FLUSH_ROW_BYTES = 1024;
 
 /**
  * Everything that is due by `now`, in the order in which it became due. After a time in which this
@@ -56,7 +68,7 @@ export function ticked(
   state.deadlines.compact((entry) => live(state, entry) !== null);
   askForDelayed(state, out);
   sendDue(state, now, out);
-  if (state.flushAt <= now) flush(state, out);
+  if (state.flush.at <= now) flush(state, now, out);
   askForTriggers(state, now, out);
   replan(state, now, out);
   if (state.works.byId.size > 0) forgetOldWork(state, now, out);
@@ -118,12 +130,27 @@ function endPauses(state: State, now: number, out: Output): void {
   }
 }
 
-/** Writes what was left for later: that attempts run, and how far they are. */
-export function flush(state: State, out: Output): void {
-  for (const task of state.unwritten) out.changes.push(taskUpdated(task));
-  state.unwritten.clear();
-  flushRan(state, out);
-  state.flushAt = Number.POSITIVE_INFINITY;
+/**
+ * Writes what was left for later: that attempts run, and how far they are. No more than fits; the rest is due at once,
+ * but what has come meanwhile waits its second.
+ */
+export function flush(state: State, now: number, out: Output, bytesMax = FLUSH_BYTES_MAX): void {
+  const { unwritten } = state;
+  if (state.flush.count === 0) state.flush.count = unwritten.size;
+  let room = bytesMax;
+  for (const task of unwritten) {
+    if (room <= 0 || state.flush.count === 0) break;
+    room -=
+      FLUSH_ROW_BYTES + (task.progressState?.length ?? 0) + (task.progressDetail?.length ?? 0);
+    out.changes.push(taskUpdated(task));
+    unwritten.delete(task);
+    state.flush.count -= 1;
+  }
+  // Some may have ended, and so have been written.
+  state.flush.count = Math.min(state.flush.count, unwritten.size);
+  const restAt = state.flush.count > 0 ? now : now + FLUSH_MS;
+  state.flush.at = unwritten.size > 0 ? restAt : Number.POSITIVE_INFINITY;
+  if (state.flush.count === 0) flushRan(state, out);
 }
 
 /** With its task, or null if it can no longer apply. */
