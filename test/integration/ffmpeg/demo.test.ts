@@ -38,9 +38,9 @@ describe('the demo', function () {
     const found = await findFfmpeg(process.env).catch(() => null);
     if (found === null) return this.skip();
     dataDir = mkdtempSync(join(tmpdir(), 'soda-demo-'));
-    // The demo takes the clip that is there; this one is shorter than its own.
+    // The demo takes the clip that is there; this one is shorter than its own, with a picture a second.
     mkdirSync(join(dataDir, 'media'));
-    const source = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=5:d=6'];
+    const source = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=1:d=6'];
     ({ ffmpeg } = found);
     execFileSync(ffmpeg, ['-loglevel', 'error', ...source, join(dataDir, 'media/demo.mp4')]);
     port = await freePair();
