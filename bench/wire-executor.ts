@@ -71,4 +71,11 @@ export function connectOnWire(executor: WireExecutor): void {
     void done.then(succeed);
   });
   socket.on('close', () => clearInterval(heartbeats));
+  // A master that is busy asks to come again, as those of the SDK do.
+  socket.on('unexpected-response', (request, { statusCode, headers }) => {
+    request.destroy();
+    if (statusCode !== 503) throw new Error(`the master answers ${id} with ${statusCode}`);
+    const waitMs = Number(headers['retry-after'] ?? 1) * 1_000;
+    setTimeout(() => connectOnWire(executor), waitMs);
+  });
 }
