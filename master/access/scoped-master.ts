@@ -66,6 +66,7 @@ export type ScopedMaster = Pick<
   | 'limitsAfter'
   | 'find'
   | 'countLive'
+  | 'status'
   | 'lists'
   | 'views'
   | 'changeView'
@@ -200,6 +201,10 @@ class PartOfMaster implements ScopedMaster {
 
   get lists() {
     return scopedLists(this.#actor, this.#scope, this.#master.lists);
+  }
+
+  get status() {
+    return this.#master.status;
   }
 
   countLive(query: CountQuery) {

@@ -94,7 +94,7 @@ export const countQuery = z.strictObject(filters);
 
 export const taskCount = z.object({
   count: z.int().describe('Of all these states.'),
-  exact: z.boolean().describe('False: there may be more.'),
+  exact: z.boolean().describe('False: there may be more, or the store does not answer.'),
   states: z.record(z.string(), z.int()).describe('How many there are in each.'),
 });
 

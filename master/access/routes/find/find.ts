@@ -140,7 +140,9 @@ async function count(master: ScopedMaster, request: ApiRequest): Promise<Reply> 
     const live = Object.entries(master.countLive({ type, group }));
     const states = live.filter(([name]) => state === undefined || name === state);
     const total = states.reduce((sum, [, one]) => sum + one, 0);
-    return { body: { count: total, exact: true, states: Object.fromEntries(states) } };
+    // Of those that were taken last some may not be stored, and will be gone.
+    const exact = master.status !== 'recovering';
+    return { body: { count: total, exact, states: Object.fromEntries(states) } };
   }
   const field = type === null ? 'group' : 'type';
   if (type !== null || group !== null) {
