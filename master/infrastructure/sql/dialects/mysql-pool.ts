@@ -112,13 +112,28 @@ export function tlsRefusalOf(error: unknown): string | null {
   return `its certificate is not trusted (${message}): name the file of its CA with ?ssl=<file>`;
 }
 
-/** What a server has been handed and has yet to answer. */
+/** What the server was handed on some connections, and has yet to answer. */
 export class Handed {
+  readonly #connections = new WeakSet<Connection>();
   /** Since when, in monotonic milliseconds; the oldest first. */
   readonly #since = new Set<{ readonly at: number }>();
 
-  /** Work that waits for nothing but the server. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  /** The same, of which it is noted what they are handed; to be opened is the first of it. */
+  watched(connections: Connections): Connections {
+    const open = async (): Promise<Connection> => {
+      const connection = await connections.open();
+      this.#connections.add(connection);
+      return connection;
+    };
+    return { ...connections, open: () => this.#noted(open) };
+  }
+
+  /** Work on a connection that waits for nothing but the server. */
+  during<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+    return this.#connections.has(connection) ? this.#noted(work) : work();
+  }
+
+  async #noted<T>(work: () => Promise<T>): Promise<T> {
     const one = { at: performance.now() };
     this.#since.add(one);
     try {
@@ -135,12 +150,7 @@ export class Handed {
   }
 }
 
-/** @param max connections at most, of those in all; `handed` notes how long the server takes to open one. */
-export function connectionsOf(
-  url: URL,
-  { idleMs, waitMs }: Omit<PoolSettings, 'max'>,
-  { max, handed }: { readonly max: number; readonly handed: Handed },
-): Connections {
+export function connectionsOf(url: URL, { max, idleMs, waitMs }: PoolSettings): Connections {
   const options: ConnectionOptions = {
     host: url.hostname,
     port: url.port === '' ? 3306 : Number(url.port),
@@ -152,8 +162,7 @@ export function connectionsOf(
     connectTimeout: CONNECT_TIMEOUT_MS,
     multipleStatements: true,
   };
-  const opened = () => handed.during(() => open(options));
-  return { min: 0, max, idleMs, waitMs, open: opened, close, isSound };
+  return { min: 0, max, idleMs, waitMs, open: () => open(options), close, isSound };
 }
 
 async function open(options: ConnectionOptions): Promise<Connection> {

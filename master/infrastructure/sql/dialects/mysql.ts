@@ -228,12 +228,13 @@ function refusalOf(error: unknown): string | null {
 }
 
 export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
+  // Of those below alone: a list that takes its ten seconds is no silence.
   const handed = new Handed();
   return {
     // The engine does one thing at a time.
-    connections: connectionsOf(url, pool, { max: 1, handed }),
+    connections: handed.watched(connectionsOf(url, { ...pool, max: 1 })),
     // For people, ids, callbacks and retention. Of three, lists leave one for reads that are short.
-    readers: connectionsOf(url, pool, { max: pool.max - 1, handed }),
+    readers: connectionsOf(url, { ...pool, max: pool.max - 1 }),
     isInProcess: false,
     owedMs: () => handed.owedMs,
     types,
@@ -243,7 +244,7 @@ export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
     connectionId: 'CONNECTION_ID()',
     endSilentWriter,
 
-    run: (connection, statements) => handed.during(() => run(connection, statements)),
+    run: (connection, statements) => handed.during(connection, () => run(connection, statements)),
     discard: abandon,
 
     createTable(table, columns, indexes) {
