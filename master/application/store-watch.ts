@@ -1,26 +1,28 @@
 /**
  * Whether the store answers, as those who wait for it are to know it. A question that stays open
  * is not given up here: it may be a slow disk, and a commit that is given up costs a rebuild. But
- * nobody is let in to wait behind it, and those who wait are told that the outcome is unknown.
- * Decides nothing about the state.
+ * those who wait behind it for long are told that the outcome is unknown, and where the database is silent,
+ * and the question does not wait in a line of our own, nobody else is let in. Decides nothing about the state.
  */
 import { Unavailable } from './master-handle.ts';
 import { type Clock, CommitConflict, type Log, TermLost } from './ports.ts';
 
-/** An open question of this age: the store does not answer. */
+/** An open question of this age, of which the database has been silent for as long: the store does not answer. */
 const SILENT_MS = 1_500;
-/** Nobody waits longer for a store that does not answer; looked at again and again. */
+/** Nobody waits longer behind an open question; looked at again and again. */
 const PATIENCE_MS = 3_500;
 const LOOK_AGAIN_MS = 1_000;
 const DISK_FULL = /^(SQLITE_FULL|ENOSPC|EDQUOT|ER_DISK_FULL|ER_RECORD_FILE_FULL)$/;
 
-/** The reason of all namespaces together: they have one disk. */
-export const DISK_IS_FULL = 'its disk is full';
+const DISK_IS_FULL = 'its disk is full';
 
 /** Since when the store does not answer, and why: in words for everybody, without its address. */
 export interface StoreTrouble {
+  /** What failed last. */
   readonly reason: string;
   readonly since: number;
+  /** Said by any of what failed: it is the disk of all namespaces. */
+  readonly isDiskFull: boolean;
 }
 
 export class StoreWatch {
@@ -40,7 +42,7 @@ export class StoreWatch {
     this.#owedMs = owedMs;
   }
 
-  /** False from a question that failed or stays open until one is answered. */
+  /** False from a question that failed, or of which the database is silent, until one is answered. */
   get answers(): boolean {
     return this.#trouble === null;
   }
@@ -80,7 +82,8 @@ export class StoreWatch {
 
   #failed(error: unknown, reason: string): void {
     const isFirst = this.#trouble === null;
-    this.#trouble = { reason, since: this.#trouble?.since ?? this.#clock.now() };
+    const { since = this.#clock.now(), isDiskFull: wasFull = false } = this.#trouble ?? {};
+    this.#trouble = { reason, since, isDiskFull: wasFull || reason === DISK_IS_FULL };
     if (!isFirst) return;
     this.#log.warn('the store does not answer', { event: 'store', error: String(error) });
   }
@@ -94,7 +97,7 @@ export class StoreWatch {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.add(reject);
       const callOff = Number.isFinite(withinMs)
-        ? this.#clock.wakeAt(this.#clock.now() + withinMs, () => reject(new Unavailable(UNKNOWN)))
+        ? this.#clock.wakeAt(this.#clock.now() + withinMs, () => reject(this.#unknown()))
         : () => undefined;
       work.then(resolve, reject).finally(() => {
         callOff();
@@ -116,8 +119,12 @@ export class StoreWatch {
   }
 
   #tellAll(): void {
-    for (const tell of this.#waiting) tell(new Unavailable(UNKNOWN, 2));
+    for (const tell of this.#waiting) tell(this.#unknown(2));
     this.#waiting.clear();
+  }
+
+  #unknown(retryAfterSeconds?: number): Unavailable {
+    return new Unavailable(this.answers ? UNKNOWN_YET : UNKNOWN, retryAfterSeconds);
   }
 }
 
@@ -133,3 +140,6 @@ function reasonOf(error: unknown): string {
 /** For whoever asked for a change: it may or may not have been made. */
 export const UNKNOWN =
   'the store does not answer, and the outcome is unknown: ask again, with the same id';
+/** The same where it waits here for others, which are answered. */
+const UNKNOWN_YET =
+  'the store is busy with others, and the outcome is unknown: ask again, with the same id';

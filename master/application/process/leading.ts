@@ -9,7 +9,7 @@ import { openWorkCount } from '../../domain/long-work/works.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type MasterHandle, type MasterStatus, Unavailable } from '../master-handle.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
-import { DISK_IS_FULL, type StoreTrouble } from '../store-watch.ts';
+import type { StoreTrouble } from '../store-watch.ts';
 import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 import { UnknownNamespace } from './namespaces-handle.ts';
@@ -101,7 +101,7 @@ export class Leading<L extends Leader> implements Part {
     // Each request asks: no lists are made of them.
     for (const { leader } of this.#led.values()) {
       const { trouble } = leader.engine.storeWatch;
-      if (trouble?.reason === DISK_IS_FULL) return trouble;
+      if (trouble?.isDiskFull === true) return trouble;
     }
     return null;
   }

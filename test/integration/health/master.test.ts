@@ -34,7 +34,7 @@ describe('the health of a master', () => {
 
   it('is stopped while the store is away, and says how old the figures are', async () => {
     const since = now - 90_000;
-    face.namespaces.storeTrouble = { reason: 'its disk is full', since };
+    face.namespaces.storeTrouble = { reason: 'its disk is full', since, isDiskFull: true };
     const seenFlows = new Set<unknown>();
     for (const remembered of [flow, stuck, null]) {
       face.master.flow = remembered;

@@ -377,7 +377,7 @@ describe('HTTP routes', () => {
       expect(answer.status).to.equal(503);
       expect(answer.headers['retry-after']).to.equal('1');
       expect(answer.json().detail).to.equal('The master is recovering.');
-      face.namespaces.storeTrouble = { reason: 'its disk is full', since: 0 };
+      face.namespaces.storeTrouble = { reason: 'its disk is full', since: 0, isDiskFull: true };
       expect((await face.get('/readyz')).text).to.include('since 1970-01-01T00:00:00.000Z (its d');
     });
 

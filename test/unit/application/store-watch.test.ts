@@ -32,12 +32,24 @@ describe('StoreWatch', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED db.internal'), {
       code: 'ECONNREFUSED',
     });
-    expect(await failed(refused)).to.deep.equal({ reason: 'ECONNREFUSED', since });
+    expect(await failed(refused)).to.deep.equal({
+      reason: 'ECONNREFUSED',
+      since,
+      isDiskFull: false,
+    });
     const full = Object.assign(new Error('no room'), { code: 'SQLITE_FULL' });
     const wrapped = new Error('commit', { cause: full });
-    expect(await failed(wrapped)).to.deep.equal({ reason: 'its disk is full', since });
+    expect(await failed(wrapped)).to.deep.equal({
+      reason: 'its disk is full',
+      since,
+      isDiskFull: true,
+    });
     const other = new Error('password of soda@db.internal');
-    expect(await failed(other)).to.deep.equal({ reason: 'the log says why', since });
+    expect(await failed(other)).to.deep.equal({
+      reason: 'the log says why',
+      since,
+      isDiskFull: true,
+    });
     await watch.ask(() => Promise.resolve());
     expect(watch.trouble).to.equal(null);
   });
@@ -91,7 +103,7 @@ describe('StoreWatch', () => {
     const asked = watch.ask(() => new Promise<void>((resolve) => (answer = resolve)));
     const refused = watch.whileItAnswers(new Promise<void>(() => undefined)).catch(String);
     clock.advance(3_500);
-    expect(await refused).to.match(/outcome is unknown/);
+    expect(await refused).to.match(/busy with others, and the outcome is unknown/);
     expect(watch.answers).to.equal(true);
     answer();
     await asked;
