@@ -54,29 +54,51 @@ describe('the statements of a packet', () => {
     return sent.split('; ');
   }
 
-  it('say once what rows have alike, and join nothing for a row that is alone', async () => {
+  it('say once what rows have alike, and choose the rest by what tells them apart', async () => {
     expect(await sentOf([[1, 2, 'off?', "it's \\"]])).to.deep.equal([
       "UPDATE task SET state = 'off?', executor_id = 'it''s \\\\' WHERE seq = 1 AND version = 2",
       'DELETE FROM task WHERE seq = 1 AND version = 2',
     ]);
-    const [updated, removed] = await sentOf([
-      [1, 2, 'off?', "a'"],
-      [3, 2, 'off?', 'b?'],
+    expect(
+      await sentOf([
+        [1, 2, 'off?', "a'"],
+        [3, 2, 'off?', 'b?'],
+      ]),
+    ).to.deep.equal([
+      "UPDATE task SET state = 'off?', executor_id = CASE seq WHEN 1 THEN 'a''' WHEN 3 THEN 'b?' END WHERE version = 2 AND seq IN (1, 3)",
+      'DELETE FROM task WHERE version = 2 AND seq IN (1, 3)',
     ]);
-    expect(updated).to.equal(
-      `UPDATE JSON_TABLE('[[1,"a''"],[3,"b?"]]', '$[*]' COLUMNS (v0 BIGINT PATH '$[0]', v3 MEDIUMTEXT CHARACTER SET utf8mb4 PATH '$[1]')) AS v ` +
-        "STRAIGHT_JOIN task SET state = 'off?', executor_id = v3 WHERE seq = v0 AND version = 2",
-    );
-    expect(removed).to.equal(
-      `DELETE task FROM JSON_TABLE('[[1],[3]]', '$[*]' COLUMNS (v0 BIGINT PATH '$[0]')) AS v STRAIGHT_JOIN task WHERE seq = v0 AND version = 2`,
-    );
   });
 
-  it('have no half of a surrogate pair in JSON, which servers refuse', async () => {
-    const [updated] = await sentOf([
-      [1, 2, 'a', 'cut \ud83d'],
-      [3, 2, 'a', 'whole \ud83d\ude00'],
+  it('find rows by the whole of their keys, and set them one by one where no column tells all apart', async () => {
+    expect(
+      await sentOf([
+        [1, 1, 'off', 'a'],
+        [1, 2, 'off', 'b'],
+        [2, 1, 'off', 'a'],
+      ]),
+    ).to.deep.equal([
+      "UPDATE task SET state = 'off', executor_id = 'a' WHERE seq = 1 AND version = 1",
+      "UPDATE task SET state = 'off', executor_id = 'b' WHERE seq = 1 AND version = 2",
+      "UPDATE task SET state = 'off', executor_id = 'a' WHERE seq = 2 AND version = 1",
+      'DELETE FROM task WHERE (seq = 1 AND version = 1 OR seq = 1 AND version = 2 OR seq = 2 AND version = 1)',
     ]);
-    expect(updated).to.include(`'[[1,"cut \ufffd"],[3,"whole \ud83d\ude00"]]'`);
+  });
+
+  it('hold no more rows than their choices are cheap for', () => {
+    const [seq, ...set] = ['seq', 'executor_id'].map(
+      (name) => ({ name, kind: 'integer' }) as const,
+    );
+    const countsOf = (idOf: (n: number) => number) =>
+      dialect
+        .update(
+          'task',
+          seq === undefined ? [] : [seq],
+          set,
+          Array.from({ length: 250 }, (_, n) => [n, idOf(n)]),
+        )
+        .map(({ touches }) => touches);
+    expect(countsOf((n) => n)).to.deep.equal([100, 100, 50]);
+    expect(countsOf(() => 7)).to.deep.equal([250]);
   });
 });

@@ -24,6 +24,7 @@ import {
   literal,
   remove,
   replace,
+  sizeOf,
   update,
 } from './mysql-rows.ts';
 import type { Row, Value } from '../rows.ts';
@@ -117,19 +118,6 @@ async function run(connection: Connection, statements: readonly Statement[]): Pr
   return [...outcomes.values()];
 }
 
-/**
- * By index, as all that looks at every value here: arrays of numbers and of texts both come by, and
- * `for...of` then makes an object for each value.
- */
-function sizeOf(values: readonly Value[]): number {
-  let size = 0;
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at];
-    size += typeof value === 'string' ? value.length : 8;
-  }
-  return size;
-}
-
 function codeOf(error: unknown): number {
   const code = (error as { errno?: unknown } | null)?.errno;
   return typeof code === 'number' ? code : 0;
@@ -171,6 +159,7 @@ async function findFault(asker: Asker): Promise<string | null> {
     return 'the server has binlog_format=STATEMENT: it must run with ROW or MIXED, or with log_bin off';
   }
   try {
+    // Older ones have it not; nothing here is tried with them.
     await asker.rows(`SELECT 1 FROM JSON_TABLE('[]', '$[*]' COLUMNS (v INT PATH '$')) AS v`);
     return null;
   } catch (error) {

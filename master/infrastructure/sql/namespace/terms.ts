@@ -243,8 +243,7 @@ export class Terms {
 
 /** What a statement does to which table. It may hold rows as text, which are nobody's business: those come later. */
 function headOf(sql: string): string {
-  const [, verb, table] =
-    /^(?=(\w+)).*?(?:INTO|JOIN|FROM|UPDATE) (?!JSON_TABLE)(\w+)/s.exec(sql) ?? [];
+  const [, verb, table] = /^(?=(\w+)).*?(?:INTO|FROM|UPDATE) (\w+)/s.exec(sql) ?? [];
   return `${verb} ${table}`;
 }
 
