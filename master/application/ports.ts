@@ -86,7 +86,7 @@ export interface Commit {
   readonly saysAlive: boolean;
   /** At most one for each row. Where a row counts its writes, it has the version that it is to have. */
   readonly writes: readonly RowWrite[];
-  /** `startByAfter` for every live row, first. They stand, with settings and types, where the rest is refused: they are over. */
+  /** `startByAfter` for every live row, before any other write. They stay, as settings and types do, also where the rest is refused. */
   readonly absences: readonly Absence[];
   /** What `takeTerm` gives from now on; absent where they stay. */
   readonly settings?: Settings;

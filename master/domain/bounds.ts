@@ -246,7 +246,7 @@ export const TURN_PARAMS_LENGTH_MAX = MiB;
 /** Characters of the params that a batch hands to the engine at a time, the last task whole. */
 export const PART_PARAMS_LENGTH_MAX = 512 * KiB;
 
-/** Rows that commits of several namespaces write in one transaction: what does not fit goes with the next. One may have more. */
+/** Rows of one transaction for commits of several namespaces: what does not fit goes with the next. A lone commit may have more. */
 export const SHARED_WRITE_COUNT_MAX = 1_024;
 
 /** Events waiting for a turn; beyond it requests are refused with 503. */

@@ -1,7 +1,7 @@
 /**
 /**
  * The bodies of the HTTP API for those who run the master: executors, namespaces, pauses and tokens. As in
- * `http-api.ts`, the master validates with these schemas and generates OpenAPI from them.
+ * `api/tasks.ts`, the master validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';
 import { countInQuery, instant, label, text } from './fields.ts';

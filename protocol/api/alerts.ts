@@ -1,5 +1,5 @@
 /**
- * Alerts: what is raised, by which rules, and who is told. As in `http-api.ts`, the master validates with these
+ * Alerts: what is raised, by which rules, and who is told. As in `api/tasks.ts`, the master validates with these
  * schemas and generates OpenAPI from them; webhooks have `alertMessage`.
  */
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** The bodies of the audit: who has changed what. As in `http-api.ts`, the master validates with these schemas. */
+/** The bodies of the audit: who has changed what. As in `api/tasks.ts`, the master validates with these schemas. */
 import { z } from 'zod';
 import { countInQuery, instantInQuery, text } from './fields.ts';
 import { HTTP_LIMITS } from '../limits.ts';

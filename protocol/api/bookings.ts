@@ -1,5 +1,5 @@
 /**
- * The bodies of the HTTP API about bookings: executors that are kept for a window of time. As in `http-api.ts`, the
+ * The bodies of the HTTP API about bookings: executors that are kept for a window of time. As in `api/tasks.ts`, the
  * master validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';

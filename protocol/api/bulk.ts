@@ -1,4 +1,4 @@
-/** The bodies of the HTTP API about one command on many tasks. As in `http-api.ts`. */
+/** The bodies of the HTTP API about one command on many tasks. As in `api/tasks.ts`. */
 import { z } from 'zod';
 import { countInQuery, text } from './fields.ts';
 import { countQuery } from './find.ts';

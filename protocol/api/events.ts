@@ -1,5 +1,5 @@
 /**
- * The event feed: what it tells, and how it is asked for. As in `http-api.ts`, the master validates with these
+ * The event feed: what it tells, and how it is asked for. As in `api/tasks.ts`, the master validates with these
  * schemas. Which kinds there are is in `event-kinds.ts`.
  */
 import { z } from 'zod';

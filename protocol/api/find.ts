@@ -1,5 +1,5 @@
 /**
- * The queries and bodies of the HTTP API by which tasks are found. As in `http-api.ts`, the master validates with
+ * The queries and bodies of the HTTP API by which tasks are found. As in `api/tasks.ts`, the master validates with
  * these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** How busy the master was, and what has happened lately. As in `http-api.ts`, the master validates with these schemas. */
+/** How busy the master was, and what has happened lately. As in `api/tasks.ts`, the master validates with these schemas. */
 import { z } from 'zod';
 import { countInQuery, instantInQuery } from './fields.ts';
 import { HTTP_LIMITS, TASK_TYPE_PATTERN } from '../limits.ts';

@@ -1,4 +1,4 @@
-/** Reports of what was used. As in `http-api.ts`, the master validates with these schemas. */
+/** Reports of what was used. As in `api/tasks.ts`, the master validates with these schemas. */
 import { z } from 'zod';
 import { countInQuery, instantInQuery, text } from './fields.ts';
 import { HTTP_LIMITS, TASK_TYPE_PATTERN } from '../limits.ts';

@@ -1,6 +1,6 @@
 /**
  * The bodies of the HTTP API about types, what is set for all tasks of one, and about shared limits, of which
- * tasks of many types take while they run. As in `http-api.ts`, the master
+ * tasks of many types take while they run. As in `api/tasks.ts`, the master
  * validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';

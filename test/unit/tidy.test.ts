@@ -39,6 +39,12 @@ function linksOf(document: string): string[] {
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
+/** How comments may name a file: whole, or without folders that go without saying. */
+function endingsOf(file: string): string[] {
+  const parts = file.split('/');
+  return parts.map((_, at) => parts.slice(at).join('/'));
+}
+
 describe('tidy', () => {
   it('finds the sources and the documents', () => {
     expect(shipped).to.include('master/domain/model/task.ts');
@@ -84,6 +90,28 @@ describe('tidy', () => {
         .map((target) => `${document}: ${target}`),
     );
     expect(dead).to.deep.equal([]);
+  });
+
+  it('names no file in a comment that is not there', () => {
+    const there = new Set(files.flatMap((file) => endingsOf(file)));
+    const dead = sources.flatMap((file) =>
+      [...read(file).matchAll(/^ *(?:\/?\*|\/\/).*/gm)]
+        .flatMap(([comment]) => [...comment.matchAll(/`([\w./-]+\.(?:ts|mjs|md))`/g)])
+        .filter(([, named = '']) => !there.has(named))
+        .map(([, named]) => `${file}: ${named}`),
+    );
+    expect(dead).to.deep.equal([]);
+  });
+
+  it('says in the page on the architecture what each room of the master is for', () => {
+    const page = read('docs/architecture.md');
+    const rooms = ['domain', 'application'].flatMap((layer) =>
+      readdirSync(join(root, 'master', layer), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => `\`${layer}/${name}/\``),
+    );
+    expect(rooms).to.include('`domain/steps/`');
+    expect(rooms.filter((room) => !page.includes(room))).to.deep.equal([]);
   });
 
   it('lists every page of docs/ in its index', () => {

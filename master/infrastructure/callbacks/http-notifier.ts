@@ -1,6 +1,6 @@
 /**
  * Posts the callbacks of finished tasks, of all namespaces, and reports how each try went, as an event.
- * When to try again is the domain's business (`domain/notify.ts`), whom to call at all the address
+ * When to try again is the domain's business (`domain/steps/notify.ts`), whom to call at all the address
  * policy's, and whose turn it is the queue's. Never throws.
  */
 import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.ts';

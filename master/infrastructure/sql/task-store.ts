@@ -1,5 +1,5 @@
 /**
- * The tasks of one namespace in SQL. What it reads is in `queries.ts`, what long work looks for in `work/`, what a
+ * The tasks of one namespace in SQL. What it reads is in `queries.ts`, what long work looks for in `long-work/`, what a
  * commit writes in `commit.ts`, who may write in `namespace/`. It decides nothing about tasks.
  */
 import type {
