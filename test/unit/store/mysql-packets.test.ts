@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { DEFAULT_POOL } from '../../../master/infrastructure/sql/dialects/dialect.ts';
 import { mysqlDialect } from '../../../master/infrastructure/sql/dialects/mysql.ts';
 
+type Column = { readonly name: string; readonly kind: 'integer' };
+
 describe('the statements of a packet', () => {
   const columns = [
     { name: 'id', kind: 'integer' },
@@ -83,6 +85,28 @@ describe('the statements of a packet', () => {
       "UPDATE task SET state = 'off', executor_id = 'a' WHERE seq = 2 AND version = 1",
       'DELETE FROM task WHERE (seq = 1 AND version = 1 OR seq = 1 AND version = 2 OR seq = 2 AND version = 1)',
     ]);
+  });
+
+  it('choose by no column that is set as well, since a server goes by what it has become', () => {
+    const [ns, name, version, reason] = ['ns', 'name', 'version', 'reason'].map(
+      (column) => ({ name: column, kind: 'integer' }) as const,
+    ) as [Column, Column, Column, Column];
+    const texts = dialect.update(
+      'pause',
+      [ns, name, version],
+      [version, reason],
+      [
+        [1, 1, 3, 4, 7],
+        [1, 2, 4, 5, 8],
+        [2, 1, 5, 6, 9],
+      ],
+    );
+    expect(texts.map(({ sql, touches }) => [sql, touches])).to.deep.equal(
+      Array(3).fill([
+        'UPDATE pause SET version = ?, reason = ? WHERE ns = ? AND name = ? AND version = ?',
+        1,
+      ]),
+    );
   });
 
   it('hold no more rows than their choices are cheap for', () => {

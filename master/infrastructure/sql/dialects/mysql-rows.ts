@@ -117,7 +117,7 @@ export function remove(table: string, matched: Columns, rows: readonly Value[][]
 /**
  * Rows are found by their keys, and what they are set to differently is chosen by a column that no two of them have alike:
  * `executor_id = CASE seq WHEN 1 THEN 'a' WHEN 2 THEN 'b' END`. To join the table to a list of them costs half as much again: a
- * server then notes all that it has found before it changes any. What no one column tells apart is set one by one. All values
+ * server then notes all that it has found before it changes any. What no such column tells apart is set one by one. All values
  * are bound: they are put in packet by packet, and not for all rows of a commit in one piece.
  *
  * @param textOf asks for what it is made of in the order in which that stands there.
@@ -130,7 +130,10 @@ function matching(
 ): Statement[] {
   const counts = columns.map((_, at) => new Set(rows.map((row) => row[at])).size);
   const isAlike = (at: number): boolean => (counts[at] ?? 0) <= 1;
-  const key = counts.slice(0, matched.length).indexOf(rows.length);
+  // Not one that is set as well, as versions are: what is set behind it would be chosen by what it has become.
+  const isSet = ({ name }: Columns[number]): boolean =>
+    columns.slice(matched.length).some((column) => column.name === name);
+  const key = matched.findIndex((column, at) => counts[at] === rows.length && !isSet(column));
   const isChosen = columns.some((_, at) => at >= matched.length && !isAlike(at));
   if (isChosen && key < 0) {
     return rows.flatMap((row) => matching(matched, columns, [row], textOf));
