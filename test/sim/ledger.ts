@@ -57,9 +57,7 @@ export class Ledger {
   readonly #ends = new Set<string>();
   readonly #endedAt = new Map<string, number>();
   #term = 0;
-  commitCount = 0;
-  /** Of these, those that have changed rows. */
-  writtenCount = 0;
+  #commitCount = 0;
   #aliveAt = 0;
   readonly #aliveBefore = new Map<number, number>();
   readonly #world: World;
@@ -83,6 +81,10 @@ export class Ledger {
 
   get term(): number {
     return this.#term;
+  }
+
+  get commitCount(): number {
+    return this.#commitCount;
   }
 
   rowOf(taskId: string): Task | undefined {
@@ -151,11 +153,10 @@ export class Ledger {
 
   /** The store has made this durable, whatever the master will hear of it. */
   committed(commit: Commit): void {
-    this.commitCount++;
+    this.#commitCount++;
     const { writes, absences, settings, saysAlive, events = [] } = commit;
     const rowCount = writes.length + absences.length + events.length;
     if (saysAlive || settings !== undefined || rowCount > 0) this.#aliveAt = commit.now;
-    if (settings !== undefined || rowCount > 0) this.writtenCount++;
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }

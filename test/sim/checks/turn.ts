@@ -23,9 +23,6 @@ const OVERDUE_MS_MAX = 12_000;
 /** From the step that asked to the commit that let the order out, and back: answers of the store. */
 const TURN_MS_MAX = 20_000;
 
-/** Turns in a row in which nothing has happened that are not looked through: what is wrong after one still is after the next. */
-const QUIET_COUNT_MAX = 9;
-
 export class TurnCheck {
   readonly #process: Process;
   readonly #world: World;
@@ -46,9 +43,6 @@ export class TurnCheck {
   #overdueMs = new Map<number, number>();
   /** For how long a task is held while there is a place. */
   #freeMs = new Map<number, number>();
-  /** What there was when all of it was looked through last. */
-  #seen = '';
-  #quietCount = 0;
 
   constructor(process: Process, ledger: Ledger) {
     this.#process = process;
@@ -74,14 +68,12 @@ export class TurnCheck {
     }
     this.#term = state.term;
     this.#checkSpared(state);
+    for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
+    checkMirror(this.#process, this.#ledger, state);
+    checkCounts(this.#world, this.#ledger, state);
     const offered = this.#ledger.takeOffered();
-    if (!this.#isQuiet(state)) {
-      for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
-      checkMirror(this.#process, this.#ledger, state);
-      checkCounts(this.#world, this.#ledger, state);
-      this.#order.check(state, offered);
-      this.#routes.check(state, offered);
-    }
+    this.#order.check(state, offered);
+    this.#routes.check(state, offered);
     this.#keeping.check(state, offered);
     const resumedAt = this.#process.resumedAt + aheadMs;
     checkTimely(this.#world, state, Math.max(this.#termSince, resumedAt));
@@ -91,24 +83,6 @@ export class TurnCheck {
       this.#checkHeld(state);
     }
     this.#lastTickAt = state.lastTickAt;
-  }
-
-  /** No row was written since, and memory holds as much: only time has passed, or an executor was heard of. */
-  #isQuiet(state: State): boolean {
-    let idleCount = 0;
-    for (const { idle } of state.pools.values()) idleCount += idle.size;
-    const { windowCount, windowBytes, waitingCount, placeCount, delayed, passedOver } = state;
-    const sizes = [state.tasks, state.unwritten, state.executors, state.lanes, state.pools];
-    const counts = [state.term, this.#ledger.writtenCount, idleCount, placeCount, delayed.size];
-    const windows = [windowCount, windowBytes, waitingCount];
-    const seen = [...counts, ...windows, ...sizes.map(({ size }) => size)].join();
-    // What waits beside somebody who is idle, is kept for somebody, or is in the store only, waits for a time.
-    const isKept = passedOver.size > 0 || (idleCount > 0 && windowCount > delayed.size);
-    const waitsForTime = isKept || waitingCount > windowCount;
-    const isSame = seen === this.#seen && !waitsForTime && this.#quietCount < QUIET_COUNT_MAX;
-    this.#quietCount = isSame ? this.#quietCount + 1 : 0;
-    this.#seen = seen;
-    return isSame;
   }
 
   /** T6: time in which there was no master counts neither as running nor as standing still. */
