@@ -1,6 +1,6 @@
 /** `soda task list`, `count`, `errors`: which tasks there are, how many, and why they failed. */
 import { type ErrorList, exactJson, type SodaClient } from '@soda-scheduler/client';
-import { taskStates } from '@soda-scheduler/protocol';
+import { endedStates, taskStates } from '@soda-scheduler/protocol';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { instantOf, TIME } from '../instant.ts';
@@ -71,13 +71,18 @@ export function countCommand(): Command {
     .action(async ({ state, type, group, ...options }: ConnectionOptions & CountOptions) => {
       const { client, output } = connect(options);
       const found = await client.count({ state, type, group });
-      const more = found.exact ? '' : ' or more';
       const states = Object.entries(found.states);
       output.fields(
         found,
-        states.map(([name, count]) => [name, `${count}${more}`]),
+        states.map(([name, count]) => [name, `${count}${found.exact ? '' : inexact(name)}`]),
       );
     });
+}
+
+/** Ended tasks are counted up to a bound; of live ones the last may not be stored. */
+function inexact(state: string): string {
+  const isEnded = endedStates.some((ended) => ended === state);
+  return isEnded ? ' or more' : ', by memory alone: the store does not answer';
 }
 
 type ErrorOptions = Pick<SearchOptions, 'type' | 'group' | 'from' | 'to' | 'limit'>;

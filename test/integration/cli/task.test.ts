@@ -184,6 +184,16 @@ describe('soda task', function () {
     expect(JSON.parse(json.out)).to.deep.equal(attempt);
   });
 
+  it('says of a count that is not exact what may be wrong with it', async () => {
+    const counted = async (states: Readonly<Record<string, number>>, exact = false) => {
+      api.intercept = () => [200, { count: 5, exact, states }];
+      return (await run(['task', 'count'])).out;
+    };
+    expect(await counted({ waiting: 5 }, true)).to.equal('waiting: 5\n');
+    expect(await counted({ failed: 5 })).to.equal('failed: 5 or more\n');
+    expect(await counted({ waiting: 5 })).to.match(/^waiting: 5, .*the store does not answer\n$/);
+  });
+
   it('counts lines of a log that are lost beside the others, also for programs', async () => {
     const line = { attempt: 1, n: 4, at: '', level: 'info', stream: 'log', text: 'the last' };
     const page = { lines: [line], dropped: 3, next: '1.4', ended: true };
