@@ -7,6 +7,7 @@
 
 export * from './feed/feed-bounds.ts';
 export * from './jobs/job-bounds.ts';
+export * from './session-bounds.ts';
 
 /** How full one of these is, in the unit that its name ends with. */
 export interface Fill {
@@ -257,40 +258,6 @@ export const MAILBOX_COUNT_MAX = 20_000;
  * those that wait is younger. A batch is one event, so that their number alone bounds no time.
  */
 export const SUBMIT_DELAY_MS_MAX = 5_000;
-
-/**
- * Bytes of frames that wait for a turn, of all executors together. Beyond it a frame is not taken and
- * its connection is closed: the executor dials again after its backoff, resumes, and sends it again.
- */
-export const MAILBOX_FRAME_BYTES_MAX = 64 * MiB;
-
-/**
- * Bytes of frames that executors have not acknowledged, of all sessions together. Beyond it the session
- * that is to send another ends, and what it was offered is taken back.
- */
-export const SENT_BYTES_MAX = 256 * MiB;
-
-/** Bytes of the first frame of a connection: anybody may have as many as he likes that have not said who they are. */
-export const HELLO_BYTES_MAX = 64 * KiB;
-
-/** Heartbeats of a connection in a second: they need no ack, so that nothing else bounds them. Beyond it it is closed. */
-export const HEARTBEAT_COUNT_MAX = 256;
-
-/**
- * Frames of a connection in a second, of whatever kind, and their bytes: several times what may be unacknowledged
- * and comes again at once after a reconnect. Beyond it it is closed.
- */
-export const FRAME_COUNT_MAX = 4_096;
-export const FRAME_BYTES_MAX = 16 * MiB;
-
-/** Characters of a value in a frame that is read with it; longer ones are read only by whoever keeps them. */
-export const FRAME_VALUE_LENGTH_MAX = 16 * KiB;
-
-/** Time for frames of executors in a turn of the event loop; who sends more then waits for the next one. */
-export const FRAMES_MS_MAX = 8;
-
-/** Answers to pings that the peer has not read; beyond it its connection is closed. */
-export const PONGS_UNSENT_MAX = 60;
 
 /** A body of so many bytes is small: commands, and most single submits. It overtakes larger ones. */
 export const SMALL_BODY_BYTES_MAX = 64 * KiB;

@@ -45,6 +45,7 @@ export function jsonMembers(text: string): Map<string, string> {
   const members = new Map<string, string>();
   eachMember(text, afterSpace(text, 0), (keyStart, keyEnd, start, end) => {
     members.set(JSON.parse(text.slice(keyStart, keyEnd)) as string, text.slice(start, end));
+    return true;
   });
   return members;
 }
@@ -53,34 +54,48 @@ export function jsonMembers(text: string): Map<string, string> {
  * An object with `null` in the place of its members that are longer than `lengthMax`, so that reading it costs
  * little: what is cut is not looked into. Of members called `opened` only what is within them and longer
  * is cut, if that is enough. Where the text is not JSON, neither is what comes back, or what was cut.
+ * Null: it is longer itself, and has more than `membersMax` members.
  */
-export function withoutLong(text: string, lengthMax: number, opened?: string): string {
+export function withoutLong(
+  text: string,
+  { lengthMax, membersMax, opened }: Short & { readonly opened?: string },
+): string | null {
   if (text.length <= lengthMax) return text;
   let short = '';
   let keptFrom = 0;
+  let leftCount = membersMax;
   eachMember(text, afterSpace(text, 0), (keyStart, keyEnd, start, end) => {
-    if (end - start <= lengthMax) return;
+    if (leftCount-- === 0) return false;
+    if (end - start <= lengthMax) return true;
     const inner =
       opened !== undefined && means(text, keyStart, keyEnd, opened)
-        ? withoutLong(text.slice(start, end), lengthMax)
-        : '';
-    const isEnough = inner !== '' && inner.length <= lengthMax;
+        ? withoutLong(text.slice(start, end), { lengthMax, membersMax })
+        : null;
+    const isEnough = inner !== null && inner.length <= lengthMax;
     short += text.slice(keptFrom, start) + (isEnough ? inner : 'null');
     keptFrom = end;
+    return true;
   });
-  return short + text.slice(keptFrom);
+  return leftCount < 0 ? null : short + text.slice(keptFrom);
+}
+
+/** What of an object is read. */
+export interface Short {
+  readonly lengthMax: number;
+  readonly membersMax: number;
 }
 
 function memberAt(text: string, start: number, name: string): number | undefined {
   let found: number | undefined;
   eachMember(text, start, (keyStart, keyEnd, valueStart) => {
     if (means(text, keyStart, keyEnd, name)) found = valueStart;
+    return true;
   });
   return found;
 }
 
-/** Where a key and its value stand; each result of each executor comes through here. */
-type TellMember = (keyStart: number, keyEnd: number, start: number, end: number) => void;
+/** Where a key and its value stand; each result of each executor comes through here. False: no more. */
+type TellMember = (keyStart: number, keyEnd: number, start: number, end: number) => boolean;
 
 function eachMember(text: string, objectStart: number, tell: TellMember): void {
   if (text.charCodeAt(objectStart) !== BRACE_OPEN) return;
@@ -89,7 +104,7 @@ function eachMember(text: string, objectStart: number, tell: TellMember): void {
     const keyEnd = endOfString(text, at);
     const start = afterSpace(text, afterSpace(text, keyEnd) + 1);
     const end = endOfValue(text, start);
-    tell(at, keyEnd, start, end);
+    if (!tell(at, keyEnd, start, end)) return;
     at = afterSpace(text, end);
     if (text.charCodeAt(at) !== COMMA) break;
     at = afterSpace(text, at + 1);

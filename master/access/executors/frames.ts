@@ -25,7 +25,7 @@ import type {
   ResultFrame,
   RunningAttempt,
 } from '@soda-scheduler/protocol';
-import { FRAME_VALUE_LENGTH_MAX } from '../../domain/bounds.ts';
+import { FRAME_MEMBER_COUNT_MAX, FRAME_VALUE_LENGTH_MAX } from '../../domain/bounds.ts';
 import type { AnnouncedBooking, ExecutorCommand } from '../../domain/effects.ts';
 import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../../domain/events.ts';
 import { READY, type Readiness } from '../../domain/model/executor.ts';
@@ -46,17 +46,22 @@ interface Sender {
 const unproven = (about: Parameters<Proof>[0], proof: Proof) =>
   proof(about) ? null : ({ isUnproven: true } as const);
 
+const SHORT = { lengthMax: FRAME_VALUE_LENGTH_MAX, membersMax: FRAME_MEMBER_COUNT_MAX };
+
 /** Long values are not looked into: a duplicate costs no more than its length, whatever is in it. */
 export function readFrame(text: string): ReturnType<typeof decodeFrame<typeof executorFrame>> {
-  return decodeFrame(executorFrame, withoutLong(text, FRAME_VALUE_LENGTH_MAX, 'error'));
+  const short = withoutLong(text, { ...SHORT, opened: 'error' });
+  if (short !== null) return decodeFrame(executorFrame, short);
+  return { problem: `frame: expected at most ${FRAME_MEMBER_COUNT_MAX} fields` };
 }
 
 /** What a sequenced frame is about, where nothing more of it can be read. */
 export function subjectOf(
   text: string,
 ): { readonly seq: number; readonly taskId: string; readonly attempt: number } | null {
-  const decoded = decodeFrame(subjectFrame, withoutLong(text, FRAME_VALUE_LENGTH_MAX));
-  if ('problem' in decoded) return null;
+  const short = withoutLong(text, SHORT);
+  const decoded = short === null ? null : decodeFrame(subjectFrame, short);
+  if (decoded === null || 'problem' in decoded) return null;
   const { seq, task_id: taskId, attempt } = decoded.frame;
   return { seq, taskId, attempt };
 }

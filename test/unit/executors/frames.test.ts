@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { SESSION_LIMITS } from '@soda-scheduler/protocol';
 import { decodeFrame, executorFrame, taskLogQuery } from '@soda-scheduler/protocol/schemas';
-import { frameEvent } from '../../../master/access/executors/frames.ts';
+import { frameEvent, readFrame } from '../../../master/access/executors/frames.ts';
 
 /** Of a sequenced frame. */
 function eventOf(text: string) {
@@ -51,6 +51,22 @@ describe('frames of executors', () => {
     expect(eventOf(progress)).to.include({ checkpoint: exact, state: '"\\ud83d\\u0041"' });
     expect(eventOf(`{"type":"progress",${about},"state":null}`)).to.include({ state: 'null' });
     expect(eventOf(`{"type":"progress",${about}}`)).to.include({ state: undefined });
+  });
+
+  it('are not looked through where they are long and have more fields than any has', () => {
+    const fields = (count: number, length = 60) =>
+      Array.from({ length: count }, (_, n) => `"k${n}":"${'x'.repeat(length)}"`).join();
+    const beat = (count: number) =>
+      readFrame(`{"type":"heartbeat","n":1,"ack":0,"state":"idle","running":[],${fields(count)}}`);
+    expect(beat(251)).to.have.property('frame');
+    expect(beat(252)).to.deep.equal({ problem: 'frame: expected at most 256 fields' });
+    expect(beat(10_000)).to.deep.equal(beat(252));
+    const failed = (count: number) => {
+      const error = `{"message":"m","details":"${'x'.repeat(20_000)}",${fields(count, 20)}}`;
+      return readFrame(`{"type":"result",${about},"outcome":"failed","error":${error}}`);
+    };
+    expect(failed(254)).to.have.property('frame');
+    expect(failed(255)).to.have.property('problem');
   });
 
   it('say of progress what people like to see, and lose what is not so', () => {
