@@ -164,7 +164,7 @@ export class Leading<L extends Leader> implements Part {
     const led = known?.ending === null ? known : await this.#ledFor(name);
     led.userCount += 1;
     try {
-      if (!this.#isBegun(led)) await this.#within(`the namespace ${name} is starting`, led.begun);
+      if (!this.#isBegun(led)) await this.#untilBegun(name, led);
       return await work(led.leader);
     } finally {
       led.userCount -= 1;
@@ -172,11 +172,24 @@ export class Leading<L extends Leader> implements Part {
     }
   }
 
+  /** @throws {Unavailable} also where it cannot begin, as where another master has taken it over. */
+  async #untilBegun(name: string, { begun, leader }: Led<L>): Promise<void> {
+    const orEnded = begun.catch((cause: unknown) => {
+      throw new Unavailable('the master is stopped', 2, { cause });
+    });
+    await this.#within(() => {
+      const { trouble } = leader.engine.storeWatch;
+      const why = trouble === null ? '' : `: the store does not answer (${trouble.reason})`;
+      return `the namespace ${name} is starting${why}`;
+    }, orEnded);
+  }
+
   async #ledFor(name: string): Promise<Led<L>> {
     for (;;) {
       const led = this.#led.get(name);
       if (led !== undefined && (led.ending === null || this.#isStopping)) return led;
-      if (led !== undefined) await this.#within(`the namespace ${name} is ending`, led.ending);
+      if (led !== undefined)
+        await this.#within(() => `the namespace ${name} is ending`, led.ending);
       else {
         if (this.#isStopping) throw new Unavailable('the master is stopped', 2);
         const record = this.#options.recordOf(name);
@@ -207,12 +220,12 @@ export class Leading<L extends Leader> implements Part {
   }
 
   /** @throws {Unavailable} with these words: it takes longer than anybody waits. */
-  async #within(words: string, work: Promise<void> | null): Promise<void> {
+  async #within(words: () => string, work: Promise<void> | null): Promise<void> {
     const { clock } = this.#options;
     let callOff: () => void = () => undefined;
     const patience = new Promise<never>((_resolve, reject) => {
-      const tooLate = new Unavailable(words, 2);
-      callOff = clock.wakeAt(clock.now() + BEGIN_MS_MAX, () => reject(tooLate));
+      const late = (): void => reject(new Unavailable(words(), 2));
+      callOff = clock.wakeAt(clock.now() + BEGIN_MS_MAX, late);
     });
     await Promise.race([work, patience]).finally(callOff);
   }

@@ -5,7 +5,7 @@ import { inNamespace, NAMESPACE_COUNT_MAX } from '../../../master/application/na
 import { Namespaces } from '../../../master/application/process/namespaces.ts';
 import { UnknownNamespace } from '../../../master/application/process/namespaces-handle.ts';
 import { Unavailable } from '../../../master/application/master-handle.ts';
-import { StoreUnusable } from '../../../master/application/ports.ts';
+import { StoreUnusable, TermLost } from '../../../master/application/ports.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import { MINUTE, SECOND } from '../../helpers/domain.ts';
 import { leaderOn } from '../../helpers/engine.ts';
@@ -117,6 +117,24 @@ describe('the namespaces of a process', () => {
     Object.assign(tasks, { commit, takeTerm });
     await pass(MINUTE);
     expect([namespaces.status, namespaces.storeTrouble]).to.deep.equal(['ready', null]);
+  });
+
+  it('refuse requests of one that cannot begin, and say what it waits for', async () => {
+    await namespaces.put('a', {});
+    await namespaces.put('b', {});
+    const failing = (id: number, error: Error) =>
+      Object.assign(store.tasks(id), { takeTerm: () => Promise.reject(error) });
+    failing(1, Object.assign(new Error('no room'), { code: 'SQLITE_FULL' }));
+    const waiting = submit('a', 't').catch((error: unknown) => error);
+    await pass(MINUTE);
+    expect(await waiting)
+      .to.be.instanceOf(Unavailable)
+      .and.to.have.property('message')
+      .that.matches(
+        /^the namespace a is starting: the store does not answer \(its disk is full\)$/,
+      );
+    failing(2, new TermLost('another master'));
+    expect(await submit('b', 't').catch((error: unknown) => error)).to.be.instanceOf(Unavailable);
   });
 
   it('end one that has had nothing to do for a minute, and begin it again', async () => {
