@@ -47,7 +47,7 @@ const byCode: Readonly<Record<number, ExitCode>> = {
 /** What to do about it, where the master cannot know; null where there is nothing to add. */
 export function adviceOn(error: unknown): string | null {
   if (!(error instanceof SodaError)) return null;
-  if (error.code === 401) return 'set SODA_TOKEN, or give --token';
+  if (error.code === 401) return 'it comes from SODA_TOKEN, or from --token';
   if (error.status === 0) {
     const cause = error.cause as NodeJS.ErrnoException | undefined;
     return cause?.code === 'ECONNRESET' ? 'the connection was closed: is it https there?' : null;

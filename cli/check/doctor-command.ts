@@ -177,7 +177,10 @@ async function checkToken(ask: Ask, token: string | undefined): Promise<Finding>
     if (tasks === 401) {
       return token === undefined
         ? finding('failed', `this master wants one: ${remedy}`)
-        : finding('failed', `this master does not know the one given: ${remedy}`);
+        : finding(
+            'failed',
+            `this master does not know the one in SODA_TOKEN or --token: it may be revoked`,
+          );
     }
     if (tasks === 403) return finding('warning', 'the executor token: it opens no task');
     if (tasks >= 300) return finding('warning', `not to be told now (HTTP ${tasks})`);

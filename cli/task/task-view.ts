@@ -12,7 +12,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['booking', task.booking ?? null],
     ['state', task.state],
     ['why', whyOf(task)],
-    [task.finished_at === null ? 'last error' : 'error', errorInWords(task)],
+    [isCause(task) ? 'error' : 'last error', errorInWords(task)],
     ['user', Object.values(task.user).join(' / ')],
     ['submitted', task.submitted_at],
     ['priority', priorityIn(task)],
@@ -45,10 +45,15 @@ export function showTask(output: Output, task: TaskView): void {
   if (large) output.hint(`Details: soda task get ${task.task_id} --attempt ${large.attempt}`);
 }
 
-/** Of a task that goes on it is that of an attempt before. */
-function errorInWords({ error, finished_at: end, timeline }: TaskView): string | null {
+/** Whether its error is why it ended: that of a task that goes on, or was canceled, is of an attempt before. */
+export function isCause({ state, finished_at: end, error }: TaskView): boolean {
+  return end !== null && (state !== 'canceled' || error?.name === 'booking_end');
+}
+
+function errorInWords(task: TaskView): string | null {
+  const { error, timeline } = task;
   if (error === null) return null;
-  const of = end === null && timeline.findLast((one) => one.error?.message === error.message);
+  const of = !isCause(task) && timeline.findLast((one) => one.error?.message === error.message);
   return of ? `attempt ${of.attempt}: ${error.message}` : error.message;
 }
 

@@ -5,6 +5,7 @@ import { Failure, Interrupted } from '../exit-code.ts';
 import { type Output, plain } from '../output.ts';
 import { doneCount, progressInWords } from './progress-words.ts';
 import { TaskBars } from './task-bars.ts';
+import { isCause } from './task-view.ts';
 
 /** A report that changes no more than a number is told so often, where lines stay. */
 const LINE_INTERVAL_MS = 30_000;
@@ -71,7 +72,8 @@ function stateLine(task: TaskView, hasBar: boolean): string {
   return plain(parts.filter((part) => part !== null).join(', '));
 }
 
-function endLine({ state, failure_reason, error }: TaskView): string {
-  const why = [failure_reason, error?.message].filter(Boolean).join(': ');
+function endLine(task: TaskView): string {
+  const { state, failure_reason, error } = task;
+  const why = [failure_reason, isCause(task) && error?.message].filter(Boolean).join(': ');
   return why === '' ? `the task is ${state}` : `the task is ${state}: ${why}`;
 }

@@ -102,12 +102,12 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
   );
 }
 
-/** While it goes on its error is that of an attempt before. */
+/** While it goes on, or where it was canceled, its error is that of an attempt before. */
 function errorTitle(task: TaskView): string {
   const attempt = task.timeline.findLast(({ error }) => error !== null)?.attempt;
-  return isEnded(task) || attempt === undefined
-    ? t('task.error')
-    : t('task.error-of', { n: attempt });
+  const isCause =
+    isEnded(task) && (task.state !== 'canceled' || task.error?.name === 'booking_end');
+  return isCause || attempt === undefined ? t('task.error') : t('task.error-of', { n: attempt });
 }
 
 /** What its newest attempt has said, or one that was suspended; not what is left of one that has ended. */

@@ -16,8 +16,9 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const INSTANT = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?/g;
 /** Of eight digits and more, one of them 0 to 9, or with 0x before it. */
 const HEX = /(?<![a-z0-9])(?:0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{8,})(?![a-z0-9])/gi;
-/** With digits, and its version: `h264`, `H.264`, `v1.2`. */
-const WORD = '(?<![a-z0-9])(?:[a-z][a-z0-9]*\\d[a-z0-9]*(?:\\.\\d+)*|[a-z]\\.\\d+)';
+/** With digits, and its version: `h264`, `H.264`, `v1.2`; and what a server has answered: `HTTP 503`. */
+const WORD =
+  '(?<![a-z0-9])(?:HTTP [1-5]\\d\\d(?!\\d|[.:]\\d)|[a-z][a-z0-9]*\\d[a-z0-9]*(?:\\.\\d+)*|[a-z]\\.\\d+)';
 const UNIT = '(?:[num]?s|sec|min|[hdx]|px|fps|k?hz|[kmgt]?i?b(?:ps|it/s)?)';
 /** By itself, or with a unit: `1920x1080`, `3.5`, `12:30:00`, `20ms`. */
 const NUMBER = `(?<!\\d)\\d+(?:[.,:x]\\d+)*(?=${UNIT}?(?![a-z0-9]))`;

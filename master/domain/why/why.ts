@@ -179,7 +179,9 @@ function progressInWords(progress: Facts['progress'], now: number): string {
 /** There is nothing to wait for, but perhaps its callback. */
 function whyEnded(task: Task, notification: Notification | null, now: number): Why {
   const { state, attempt, attemptsUsed, finishedAt, failureReason, error } = task;
-  const what = error === null || state === 'succeeded' ? '' : `: ${error.message}`;
+  // What an attempt failed with before somebody canceled the task is not why it ended.
+  const isCause = state !== 'succeeded' && (state !== 'canceled' || error?.name === 'booking_end');
+  const what = error === null || !isCause ? '' : `: ${error.message}`;
   const how = `It ${ENDED[state as keyof typeof ENDED]}${reasonInWords(task)}`;
   const ago = finishedAt === null ? '' : ` ${inWords(Math.max(0, now - finishedAt))} ago`;
   const tries = attempt === 0 ? ', never started' : `, after ${counted(attempt, 'attempt')}`;
@@ -188,7 +190,7 @@ function whyEnded(task: Task, notification: Notification | null, now: number): W
     since: finishedAt,
     attempt: Math.max(attempt, attemptsUsed),
     failureReason,
-    error: state === 'succeeded' ? null : (error?.message ?? null),
+    error: isCause ? (error?.message ?? null) : null,
   };
   if (notification === null) return { ...NOWHERE, reason: 'ended', message, facts };
   const { state: of, tries: tryCount, nextTryAt, lastError } = notification;

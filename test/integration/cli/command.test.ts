@@ -234,7 +234,7 @@ describe('soda', function () {
       api.intercept = () => problem(401, 'The token is not known.');
       expect(await run(['task', 'get', 'a'])).to.include({
         code: 2,
-        err: 'soda: The token is not known.\nsoda: set SODA_TOKEN, or give --token\n',
+        err: 'soda: The token is not known.\nsoda: it comes from SODA_TOKEN, or from --token\n',
       });
       api.intercept = () => [502, '<html>', { 'content-type': 'text/html' }];
       const behind = await run(['task', 'get', 'a']);

@@ -20,6 +20,8 @@ describe('messages of errors are alike', () => {
     ["open '/in/a clip.mp4' or ../b.ts, ~/c.ts", "open '#' or #, #"],
     ['C:\\in\\a.mp4: no such file', '#: no such file'],
     ['https://cdn.example.com/clip/17?k=v says 404', 'https://cdn.example.com/# says #'],
+    ['HTTP 503: busy, dear 17', 'HTTP 503: busy, dear #'],
+    ['HTTP 12:30 and http 5030', 'HTTP # and http #'],
     ['and/or n/a', 'and/or n/a'],
     ['of clip_9f86d081884c7d65', 'of clip_#'],
     [' no\n\tsuch  file ', 'no such file'],
