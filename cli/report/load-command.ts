@@ -53,7 +53,7 @@ export function loadCommand(): Command {
       'after',
       `
 A point is a minute, of more than a day an hour, of more than two months a day. One that is missing is of a time of which
-nothing is known. What waits and runs is an average.
+nothing is known. What waits and runs is what was seen once a minute; of longer points the average of that.
 
 Examples:
   $ soda report load --from -1h

@@ -3,7 +3,7 @@ export const enReports = {
   'chart.table': 'Table',
   'chart.draw': 'Chart',
   'chart.sum': 'in all',
-  'chart.mean': '{when}, average',
+  'chart.mean': '{when}, looked at once a minute',
   load: 'How busy it was',
   'load.hour': 'Last hour',
   'load.day': 'Last 24 hours',

@@ -5,7 +5,7 @@ export const zhReports: Readonly<Record<keyof typeof enReports, string>> = {
   'chart.table': '表格',
   'chart.draw': '图表',
   'chart.sum': '合计',
-  'chart.mean': '{when}，平均',
+  'chart.mean': '{when}，每分钟查看一次',
   load: '繁忙程度',
   'load.hour': '最近一小时',
   'load.day': '最近 24 小时',

@@ -51,7 +51,7 @@ export function describeReports(console: () => Console): void {
     });
     const depth = page.getByRole('figure').filter({ hasText: 'Waiting and running' });
     expect(await depth.locator('figcaption').innerText())
-      .to.match(/\d\d:\d\d – \d\d:\d\d, average/)
+      .to.match(/\d\d:\d\d – \d\d:\d\d, looked at once a minute/)
       .and.not.match(/\d\.\d|now/);
     const plot = chart.getByRole('slider');
     await plot.focus();
