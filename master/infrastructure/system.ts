@@ -1,6 +1,7 @@
 /** What the system says: the time, by which every decision of the master is made, and what a process may have. */
 import type { Clock } from '../application/ports.ts';
 import { CONNECTION_COUNT_MAX } from '../domain/bounds.ts';
+import { soon } from './soon.ts';
 
 /** The longest that `setTimeout` can wait; a longer wait is made of several. */
 const TIMER_MS_MAX = 2_147_483_647;
@@ -37,39 +38,6 @@ export function createClock(wall: () => number = Date.now): Clock {
     departureMs: () => wall() - now(),
     followWall: () => void (anchor = wall() - performance.now()),
   };
-}
-
-/** So long calls follow each other before the event loop has its turn, and until those are done that have begun. */
-const PIECE_MS = 5;
-
-const dueSoon: (() => void)[] = [];
-/** Now, or in the next turn of the event loop. */
-let isCalling = false;
-
-/** Of all clocks together: engines that begin their turns in one piece of the event loop commit together. */
-function soon(call: () => void): void {
-  dueSoon.push(call);
-  if (isCalling) return;
-  isCalling = true;
-  setImmediate(callDue);
-}
-
-function callDue(): void {
-  const until = performance.now() + PIECE_MS;
-  // What is asked for meanwhile has the next piece.
-  let leftCount = dueSoon.length;
-  const next = (): void => {
-    if (leftCount > 0 && performance.now() < until) {
-      leftCount -= 1;
-      // Before the call: one that throws holds up no other.
-      queueMicrotask(next);
-      dueSoon.shift()?.();
-      return;
-    }
-    isCalling = dueSoon.length > 0;
-    if (isCalling) setImmediate(callDue);
-  };
-  next();
 }
 
 let openFilesMax: number | null = null;
